@@ -1,0 +1,77 @@
+"""What every platform's adapter is: a way in, a way out, and three questions.
+
+`run` connects and hands every event to `deliver`, which returns when the event is durable; only then is it
+acknowledged to the platform. An interaction is acknowledged at the latest after `ACKNOWLEDGE_S`, durable or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from adapters.messages import Incoming, Outgoing, Sent
+from memory_core.ids import Conversation, PersonKey, RoomKey
+
+ACKNOWLEDGE_S = 1.0
+"""Half of what is left of Discord's and Slack's 3 s after a slow network (design section 3)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """The bot's word on an event: `durable`, it is kept; `private`, an interaction's answer is for the asker only."""
+
+    durable: bool
+    private: bool = True
+
+
+Deliver: TypeAlias = Callable[[Incoming], Awaitable[Taken]]
+"""Hands one event in. Returns when it is durable; the answer comes later through `Adapter.send`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One finding of `remem doctor`: what was looked at, whether it is well, and the next step if not."""
+
+    name: str
+    ok: bool
+    found: str
+    next_step: str = ""
+
+
+class Adapter(Protocol):
+    """A platform."""
+
+    @property
+    def platform(self) -> str:
+        """`discord`, `slack` or `console`: the first part of its keys."""
+        ...
+
+    @property
+    def piece_characters(self) -> int:
+        """How many characters of one message this platform takes."""
+        ...
+
+    async def run(self, deliver: Deliver) -> None:
+        """Connect and deliver events until `close` is called. Raises RememError where the platform refuses us for good."""
+        ...
+
+    async def send(self, outgoing: Outgoing) -> Sent:
+        """Say something; every piece is under the platform's limit and pings nobody. Never raises for a refusal."""
+        ...
+
+    async def typing(self, conversation: Conversation) -> None:
+        """Show that an answer is being made, where the platform can. Never raises."""
+        ...
+
+    async def is_admin(self, room: RoomKey, person: PersonKey) -> bool:
+        """Is the person a room admin (design section 1)? False where it cannot be learnt."""
+        ...
+
+    async def check(self) -> tuple[Check, ...]:
+        """Look at token, intents, scopes and permissions, for `remem doctor`."""
+        ...
+
+    async def close(self) -> None:
+        """Stop taking events, then disconnect. May be called twice."""
+        ...

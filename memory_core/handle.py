@@ -1,0 +1,60 @@
+"""A handle: all that may be done with ONE scope's memory, bound when it is made and never changed.
+
+Reads for a conversation go through the gate (memory_core.gate), which takes a handle and gives an `OpenIndex`; writes
+go through the flush and the commands of memory_core. Nothing outside memory_core touches `store` (a test checks it).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from memory_core.clock import Clock
+from memory_core.errors import BadInput
+from memory_core.ids import Scope
+from memory_core.layouts import Layout, Table
+from memory_core.ledger.base import ScopeLedger, ScopeLedgers
+from memory_core.store.base import Store, Stores
+from memory_core.tokens import Counter
+
+
+@dataclass(frozen=True, slots=True)
+class Handle:
+    """One scope's memory: its pages, its ledger, its layout, and the counter and clock that it is measured with.
+
+    Raises BadInput when store and ledger belong to different scopes.
+    """
+
+    store: Store
+    ledger: ScopeLedger
+    layout: Layout
+    counter: Counter
+    clock: Clock
+
+    def __post_init__(self) -> None:
+        if self.store.scope != self.ledger.scope:
+            raise BadInput("A handle's store and ledger must be of one scope; open both with the same scope.")
+
+    @property
+    def scope(self) -> Scope:
+        """The one scope."""
+        return self.store.scope
+
+    @property
+    def table(self) -> Table:
+        """The layout's table for this kind of scope."""
+        return self.layout.table(self.scope)
+
+
+@dataclass(frozen=True, slots=True)
+class Handles:
+    """Hands out handles: the only place where a scope is turned into access."""
+
+    stores: Stores
+    ledgers: ScopeLedgers
+    layout: Layout
+    counter: Counter
+    clock: Clock
+
+    def open(self, scope: Scope) -> Handle:
+        """The handle bound to `scope`."""
+        return Handle(self.stores.open(scope), self.ledgers.open(scope), self.layout, self.counter, self.clock)

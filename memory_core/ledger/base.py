@@ -1,0 +1,250 @@
+"""The ports to what must survive and is not memory yet: events, transcripts, cursors, plans, timers.
+
+One SQLite file holds all of them, behind three narrow doors:
+
+* `Intake` is process-wide: it takes events by their platform identity and tells what was answered. When `record`
+  returns, its events are durable; an event that was there already is told as not new.
+* `ScopeLedger` is bound to ONE scope when it is made and takes no scope anywhere: that scope's transcript, cursors,
+  plans, hits. Every statement that it runs names its own scope.
+* `Timers` is process-wide: what is due when.
+
+An edit replaces the text of a message; a delete empties it for ever. Raw text before a cursor may be erased; its
+key stays, so that a late delivery is still known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol, TypeAlias
+
+from memory_core.ids import Conversation, EventKey, MessageKey, PageId, RoomKey, Scope
+from memory_core.messages import Entry, Message
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """A message was posted; `scope` None: only the key is kept (not recorded). `owed`: it waits for an answer."""
+
+    event: EventKey
+    message: Message
+    scope: Scope | None
+    owed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """A message has new text (masked). Unknown messages are not created by an edit."""
+
+    event: EventKey
+    message: MessageKey
+    text: str
+    edited_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Deleted:
+    """A message was removed on its platform."""
+
+    event: EventKey
+    message: MessageKey
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """Anything else that must be handled once: a command, a button, a join."""
+
+    event: EventKey
+
+
+Event: TypeAlias = Posted | Edited | Deleted | Noted
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """What became of an event: `new` is False for a repeat. `seq` is the message's place, None where it has none."""
+
+    event: EventKey
+    new: bool
+    seq: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RoomState:
+    """What is known of a room beyond its name: is it recorded, was it greeted, which message asked for the purpose.
+
+    `recorded`: invited by name or once addressed. `stopped`: a member asked not to be recorded here.
+    """
+
+    recorded: bool = False
+    stopped: bool = False
+    greeted_at: datetime | None = None
+    purpose_question: MessageKey | None = None
+
+
+class Intake(Protocol):
+    """The process-wide way in."""
+
+    async def record(self, events: Sequence[Event]) -> tuple[Accepted, ...]:
+        """Keep the events, one answer each, in order; durable when this returns.
+
+        Raises LedgerFailed; then none of them was kept.
+        """
+        ...
+
+    async def answered(self, message: MessageKey) -> bool:
+        """Mark an owed message as answered, durably, before its answer is sent.
+
+        True for the first caller, False for every later one and for a message that is not owed. Raises LedgerFailed.
+        """
+        ...
+
+    async def owed(self) -> tuple[tuple[Scope, Entry], ...]:
+        """Messages that wait for an answer, oldest first."""
+        ...
+
+    async def scopes(self) -> tuple[Scope, ...]:
+        """Every scope that has unflushed messages or open plans, for the start of the program."""
+        ...
+
+    async def room(self, room: RoomKey) -> RoomState:
+        """What is known of the room; a fresh RoomState for an unknown one."""
+        ...
+
+    async def keep_room(self, room: RoomKey, state: RoomState) -> None:
+        """Replace what is known of the room. Raises LedgerFailed."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a conversation is made of now: a tail from before its cursor, then everything after it."""
+
+    tail: tuple[Entry, ...]
+    fresh: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A flush (or another undoable step) as persisted: its operations as JSON, and how far it moves which cursor.
+
+    `number` counts the scope's steps with content from 1. `operations` is memory_core.flush's own format.
+    """
+
+    id: str
+    number: int
+    operations: str
+    cursors: Mapping[Conversation, int] = field(default_factory=dict)
+    receipt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A record that was used: its page and its identity (memory_core.records.Record.identity), and when."""
+
+    page: PageId
+    record: str
+    at: datetime
+
+
+class ScopeLedger(Protocol):
+    """One scope's transcript, cursors, plans and hits. No scope argument anywhere."""
+
+    @property
+    def scope(self) -> Scope:
+        """The one scope that this ledger is bound to."""
+        ...
+
+    async def conversations(self) -> tuple[Conversation, ...]:
+        """Every conversation of the scope that has messages, sorted by their text form."""
+        ...
+
+    async def context(self, conversation: Conversation, tail: int = 20) -> Context:
+        """The last `tail` entries before the cursor that still have text, and all after it; deleted ones left out."""
+        ...
+
+    async def find(self, message: MessageKey) -> Entry | None:
+        """One message of this scope; None where it is unknown, deleted or erased."""
+        ...
+
+    async def cursor(self, conversation: Conversation) -> int:
+        """The seq up to which the conversation was flushed; 0 at first."""
+        ...
+
+    async def save_plan(self, plan: Plan) -> None:
+        """Persist a plan before it is applied. Raises LedgerFailed."""
+        ...
+
+    async def open_plans(self) -> tuple[Plan, ...]:
+        """Plans that were saved and not closed, oldest first."""
+        ...
+
+    async def close_plan(self, plan: Plan) -> None:
+        """In one transaction: keep `plan.receipt`, move `plan.cursors`, forget the hits and write-once marks before it."""
+        ...
+
+    async def move_cursors(self, cursors: Mapping[Conversation, int]) -> None:
+        """Move cursors without a plan: a flush that had nothing to write. Cursors never go back."""
+        ...
+
+    async def last_plan(self) -> Plan | None:
+        """The newest closed plan, for undo; None where there is none."""
+        ...
+
+    async def mark_written(self, message: MessageKey, page: PageId, record: str) -> bool:
+        """Note that `message` was written at once as `record`; False if it was noted before. Raises LedgerFailed."""
+        ...
+
+    async def written(self) -> tuple[tuple[MessageKey, PageId, str], ...]:
+        """What was written at once since the last flush."""
+        ...
+
+    async def add_hits(self, hits: Sequence[Hit]) -> None:
+        """Note uses of records; they are written into pages by the next flush."""
+        ...
+
+    async def hits(self) -> tuple[Hit, ...]:
+        """Uses since the last flush."""
+        ...
+
+    async def erase(self, before: datetime) -> int:
+        """Erase raw text that is flushed and was sent before `before`: no byte stays. Returns the number of messages."""
+        ...
+
+
+class ScopeLedgers(Protocol):
+    """Hands out the ledger of a scope."""
+
+    def open(self, scope: Scope) -> ScopeLedger:
+        """The ledger bound to `scope`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Timer:
+    """Something due: `key` names it (one timer a key), `due_at` is wall time, `about` is the caller's own text."""
+
+    key: str
+    due_at: datetime
+    about: str = ""
+
+
+class Timers(Protocol):
+    """What is due when, across restarts."""
+
+    async def set(self, timer: Timer) -> None:
+        """Set or move the timer of that key. Raises LedgerFailed."""
+        ...
+
+    async def cancel(self, key: str) -> None:
+        """Remove the timer of that key, if any."""
+        ...
+
+    async def due(self, now: datetime) -> tuple[Timer, ...]:
+        """Timers with `due_at` up to and including `now`, earliest first; they stay until cancelled or moved."""
+        ...
+
+    async def next_due(self) -> datetime | None:
+        """The earliest `due_at`; None where nothing is set."""
+        ...

@@ -1,0 +1,24 @@
+"""What every test gets: no network, no developer's environment, no blocking of the event loop."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from blockbuster import BlockBuster, blockbuster_ctx
+
+
+@pytest.fixture(autouse=True)
+def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test sees the settings of whoever runs it; REMEM_TEST_DATA alone stays."""
+    for name in list(os.environ):
+        if name.startswith(("REMEM_", "SLACK_", "DISCORD_")) and name != "REMEM_TEST_DATA":
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture(autouse=True)
+def _loop_is_never_blocked() -> Iterator[BlockBuster]:
+    """A call that blocks the event loop from our packages fails the test."""
+    with blockbuster_ctx(["memory_core", "adapters", "bot"]) as guard:
+        yield guard
