@@ -53,7 +53,7 @@ class Adapter(Protocol):
         ...
 
     async def run(self, deliver: Deliver) -> None:
-        """Connect and deliver events until `close` is called. Raises RememError where the platform refuses us for good."""
+        """Connect and deliver events until `close` is called. Raises RememError where we are refused for good."""
         ...
 
     async def send(self, outgoing: Outgoing) -> Sent:

@@ -200,7 +200,8 @@ _APM_GROUP = Table(
             triggers=("who", "owner", "contact", "responsible", "role"),
             hint="roles, contacts, preferences", lexicon="people",
         ),
-        PageRule(PageId("conventions/*"), "memory/groups/{group}/conventions/{name}.md", Form.ADDED, budget_lines=150),
+        PageRule(
+            PageId("conventions/*"), "memory/groups/{group}/conventions/{name}.md", Form.ADDED, budget_lines=150),
         *_side_files("memory/groups/{group}", "memory/groups/{group}/journal", "memory/groups/{group}/archive"),
     ),
     kinds={

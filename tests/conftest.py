@@ -11,9 +11,9 @@ from blockbuster import BlockBuster, blockbuster_ctx
 
 @pytest.fixture(autouse=True)
 def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test sees the settings of whoever runs it; REMEM_TEST_DATA alone stays."""
+    """No test sees the settings of whoever runs it; only where the tests find data, and how long they run, stays."""
     for name in list(os.environ):
-        if name.startswith(("REMEM_", "SLACK_", "DISCORD_")) and name != "REMEM_TEST_DATA":
+        if name.startswith(("REMEM_", "SLACK_", "DISCORD_")) and name not in {"REMEM_TEST_DATA", "REMEM_LONG"}:
             monkeypatch.delenv(name)
 
 

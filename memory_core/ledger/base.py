@@ -181,7 +181,7 @@ class ScopeLedger(Protocol):
         ...
 
     async def close_plan(self, plan: Plan) -> None:
-        """In one transaction: keep `plan.receipt`, move `plan.cursors`, forget the hits and write-once marks before it."""
+        """In one transaction: keep `plan.receipt`, move `plan.cursors`, forget the hits and marks before it."""
         ...
 
     async def move_cursors(self, cursors: Mapping[Conversation, int]) -> None:
@@ -209,7 +209,7 @@ class ScopeLedger(Protocol):
         ...
 
     async def erase(self, before: datetime) -> int:
-        """Erase raw text that is flushed and was sent before `before`: no byte stays. Returns the number of messages."""
+        """Erase raw text that is flushed and was sent before `before`: no byte stays. Gives the number erased."""
         ...
 
 

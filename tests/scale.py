@@ -1,0 +1,10 @@
+"""Counts: issues name full counts; the ordinary test run does a twentieth of them, `python -m tests.long` all."""
+
+from __future__ import annotations
+
+import os
+
+
+def scale(full: int) -> int:
+    """`full` under `python -m tests.long`, else a twentieth of it, at least 1."""
+    return full if os.environ.get("REMEM_LONG") == "1" else max(1, full // 20)
