@@ -22,10 +22,14 @@ class Happening(StrEnum):
     COMMAND = "command"
     BUTTON = "button"
     JOINED = "joined"
-    """The bot was added: to a room (Slack), or to a server (Discord: `room` is where it may greet)."""
+    """The bot was added to a room by name (Slack, console)."""
+    JOINED_SERVER = "joined_server"
+    """The bot was added to a server (Discord); `room` is the system channel, where it may greet."""
     LEFT = "left"
     """The bot was removed from the room."""
     RENAMED = "renamed"
+    CLOSED = "closed"
+    """The person turned to another room in the same client (console): this conversation's session ends."""
 
 
 @dataclass(frozen=True, slots=True)

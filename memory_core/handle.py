@@ -7,6 +7,7 @@ go through the flush and the commands of memory_core. Nothing outside memory_cor
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, tzinfo
 
 from memory_core.clock import Clock
 from memory_core.errors import BadInput
@@ -29,6 +30,8 @@ class Handle:
     layout: Layout
     counter: Counter
     clock: Clock
+    host_zone: tzinfo = UTC
+    """The zone of this scope until its index names one."""
 
     def __post_init__(self) -> None:
         if self.store.scope != self.ledger.scope:
@@ -54,7 +57,9 @@ class Handles:
     layout: Layout
     counter: Counter
     clock: Clock
+    host_zone: tzinfo = UTC
 
     def open(self, scope: Scope) -> Handle:
         """The handle bound to `scope`."""
-        return Handle(self.stores.open(scope), self.ledgers.open(scope), self.layout, self.counter, self.clock)
+        store, ledger = self.stores.open(scope), self.ledgers.open(scope)
+        return Handle(store, ledger, self.layout, self.counter, self.clock, self.host_zone)

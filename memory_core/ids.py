@@ -135,3 +135,13 @@ class DirectScope:
 
 
 Scope: TypeAlias = GroupScope | DirectScope
+
+
+def scope_of_key(key: str, *, owner: bool = False) -> Scope:
+    """The scope that `key` (`group:<name>` or `direct:<person key>`) names. Raises BadInput."""
+    kind, _, rest = key.partition(":")
+    if kind == "group" and rest:
+        return GroupScope(rest)
+    if kind == "direct":
+        return DirectScope(PersonKey(rest), owner=owner)
+    raise BadInput(f"{key[:80]!r} is no scope key; it has the form group:<name> or direct:<person key>.")
