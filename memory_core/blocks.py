@@ -1,0 +1,162 @@
+"""Where the records of a page begin and end: headings, fences, comments, struck lines. Pure text work.
+
+A block starts at a heading (`##` to `######`) and ends before the next heading that is not deeper, before any dated
+heading, or before a struck line (`~~[…] …~~`), which stands between blocks; blank lines at its end are not part of
+it. A heading of level 1 and what stands before the first block are nobody's. Headings inside a fence or a comment are
+text; a fence or comment that is never closed is taken as an ordinary line, so that it cannot swallow a page.
+
+Dates are read as `[2026-04-06]`, `[2026-4-1]`, `2026-04-06 - …`, `[2026-04-06T10:00+08:00]`; an impossible date is
+text. Under a heading without a date, lines of the form `[2026-04-06] Decision: … → Context: …` (also as bullets) are
+entries of their own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import date
+
+_HEADING = re.compile(r"(#{1,6})(?:[ \t]+(.*?))?[ \t]*")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})([^\n]*)")
+_BRACKETED = re.compile(r"\[(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?:[T ][^\]]*)?\][ \t]*(.*)")
+_BARE = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)(?:T\S*)?[ \t]*(?:[-–—:][ \t]*)?(.*)")
+_STRUCK = re.compile(r"~~\[.*~~[ \t]*")
+_ENTRY = re.compile(r"(?:[-*+] )?\[(\d{4})-(\d{1,2})-(\d{1,2})(?:[T ][^\]]*)?\] (.*\S)[ \t]*")
+_PARTS = re.compile(r" (?:→|->) ")
+_WORD = re.compile(r"(?:\*\*)?[A-Z][\w ]{2,20}:(?:\*\*)?[ \t]+")
+
+
+@dataclass(slots=True)
+class Block:
+    """One block: where it stands, its heading's level (0: an entry of one line), day and title, and its lines.
+
+    `dated`: the heading has the form of a date, even an impossible one. `lines` are without line ends.
+    """
+
+    start: int
+    end: int
+    level: int
+    day: date | None
+    dated: bool
+    title: str
+    lines: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a text without its line end, where it stands, and whether it is inside a fence or comment."""
+
+    start: int
+    end: int
+    text: str
+    inert: bool
+
+
+def lines_of(text: str, problems: list[str] | None = None) -> tuple[Line, ...]:
+    """Every line, with fences and multi-line comments marked as inert; unclosed ones are reported, not obeyed."""
+    spans: list[tuple[int, int, str]] = []
+    at = 0
+    for raw in text.split("\n"):
+        spans.append((at, at + len(raw.removesuffix("\r")), raw.removesuffix("\r")))
+        at += len(raw) + 1
+    inert = _inert([span[2] for span in spans], problems if problems is not None else [])
+    return tuple(Line(start, end, line, mark) for (start, end, line), mark in zip(spans, inert, strict=True))
+
+
+def blocks(text: str, problems: list[str]) -> Iterator[Block]:
+    """The blocks of `text` in order; oddities are added to `problems`."""
+    block: Block | None = None
+    for line in lines_of(text, problems):
+        opened = None if line.inert else _opened(line, block, problems)
+        if opened is not None:
+            if block is not None:
+                yield block
+            block = opened
+        elif block is not None and not line.inert and _ends(line.text, block):
+            yield block
+            block = None
+        elif block is not None and (block.level or line.text.startswith("  ")):
+            block.lines.append(line.text)
+            block.end = line.end if line.text.strip() else block.end
+        elif block is not None:
+            yield block
+            block = None
+    if block is not None:
+        yield block
+
+
+def line_entry(block: Block) -> tuple[str, str] | None:
+    """Title and body of an entry of one line; None for an empty one."""
+    first, *others = _PARTS.split("\n".join((block.title, *block.lines)))
+    title = _WORD.sub("", first, count=1) if others else first
+    return (title, "\n".join(others)) if title.strip() else None
+
+
+def day_of(year: str, month: str, day: str) -> date | None:
+    """The date, or None where the calendar has no such day."""
+    try:
+        return date(int(year), int(month), int(day))
+    except ValueError:
+        return None
+
+
+def _opened(line: Line, block: Block | None, problems: list[str]) -> Block | None:
+    """The block that this line opens, if it does."""
+    heading = _HEADING.fullmatch(line.text)
+    if heading is None:
+        return _entry(line, block)
+    level, title = len(heading[1]), heading[2] or ""
+    found = _BRACKETED.fullmatch(title) or _BARE.fullmatch(title)
+    if level == 1 or (found is None and block is not None and level > block.level > 0):
+        return None
+    if found is None:
+        return Block(line.start, line.end, level, None, False, title)
+    day = day_of(found[1], found[2], found[3])
+    if day is None:
+        problems.append(f"{title[:60]!r} has a date that does not exist; it is kept as undated text.")
+        return Block(line.start, line.end, level, None, True, title)
+    return Block(line.start, line.end, level, day, True, found[4].strip())
+
+
+def _entry(line: Line, block: Block | None) -> Block | None:
+    """An entry of one line, which exists only outside a dated block."""
+    if block is not None and block.level and block.dated:
+        return None
+    found = _ENTRY.fullmatch(line.text)
+    day = day_of(found[1], found[2], found[3]) if found else None
+    return Block(line.start, line.end, 0, day, True, found[4]) if found and day else None
+
+
+def _ends(line: str, block: Block) -> bool:
+    """Does this line, which opens nothing, end the block?"""
+    heading = _HEADING.fullmatch(line)
+    return bool(_STRUCK.fullmatch(line)) or (heading is not None and (len(heading[1]) <= max(block.level, 1)))
+
+
+def _inert(lines: list[str], problems: list[str]) -> list[bool]:
+    marks = [False] * len(lines)
+    at = 0
+    while at < len(lines):
+        close = _closing(lines, at)
+        if close == -1:
+            problems.append(f"Line {at + 1} opens a fence or comment that is never closed; it is taken as text.")
+        last = at - 1 if close is None or close == -1 else close
+        marks[at : last + 1] = [True] * (last + 1 - at)
+        at = max(at, last) + 1
+    return marks
+
+
+def _closing(lines: list[str], at: int) -> int | None:
+    """The line that closes what line `at` opens; -1: never closed; None: it opens nothing."""
+    line = lines[at]
+    if line.startswith("<!--"):
+        if "-->" in line:
+            return at
+        return next((n for n in range(at + 1, len(lines)) if "-->" in lines[n]), -1)
+    fence = _FENCE.fullmatch(line)
+    if fence is None or (fence[1][0] == "`" and "`" in fence[2]):
+        return None
+    mark = fence[1]
+    closed = re.compile(rf" {{0,3}}{re.escape(mark[0])}{{{len(mark)},}}[ \t]*")
+    return next((n for n in range(at + 1, len(lines)) if closed.fullmatch(lines[n])), -1)

@@ -1,0 +1,122 @@
+"""The values of a record: who said it, and what stands in one entry of a page. No text form here (records.py)."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from dataclasses import dataclass, replace
+from datetime import date
+
+from memory_core.candidates import Value
+from memory_core.escape import flat, plain
+from memory_core.ids import MessageKey
+
+_STRUCK_CHARACTERS = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Who said it, where and when (local time of the scope), in which messages. `text` holds an unreadable source."""
+
+    person: str = ""
+    name: str = ""
+    place: str = ""
+    at: str = ""
+    keys: tuple[MessageKey, ...] = ()
+    text: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", _label(self.name))
+        object.__setattr__(self, "place", _label(self.place))
+
+    @property
+    def short(self) -> str:
+        """For a disclosure: name, place and time, without ids."""
+        return self.text or f"@{self.name} in {self.place}, {self.at}"
+
+    def __str__(self) -> str:
+        return self.text or f"@{self.name} ({self.person}) in {self.place}, {self.at}, {' '.join(self.keys)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One entry of a page, its text cleaned: no `\\r`, no control characters, title and tags on one line.
+
+    `extra` are lines of the block that are no known field, as they stand. `last_referenced` None: never.
+    """
+
+    day: date | None
+    title: str
+    body: str = ""
+    tags: tuple[str, ...] = ()
+    last_referenced: date | None = None
+    hit_count: int = 0
+    value: Value = Value.MEDIUM
+    sources: tuple[Source, ...] = ()
+    proven: bool = False
+    supersedes: tuple[str, ...] = ()
+    conflicts: tuple[str, ...] = ()
+    archived: str = ""
+    extra: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "title", flat(self.title) or flat(self.body) or "untitled")
+        put(self, "body", plain(self.body))
+        put(
+            self,
+            "tags",
+            tuple(dict.fromkeys(filter(None, (flat(tag).replace(",", " ").strip() for tag in self.tags)))),
+        )
+        put(self, "supersedes", tuple(filter(None, map(flat, self.supersedes))))
+        put(self, "conflicts", tuple(filter(None, map(flat, self.conflicts))))
+        put(self, "archived", flat(self.archived))
+
+    @property
+    def people(self) -> tuple[str, ...]:
+        """The person keys of all sources, each once, in order."""
+        return tuple(dict.fromkeys(source.person for source in self.sources if source.person))
+
+    @property
+    def messages(self) -> tuple[MessageKey, ...]:
+        """The message keys of all sources, each once, first the one that states the record."""
+        return tuple(dict.fromkeys(key for source in self.sources for key in source.keys))
+
+    @property
+    def text(self) -> str:
+        """All that the record says besides its title: the body, and a person's own lines."""
+        return "\n".join(part for part in (self.body, *self.extra) if part.strip())
+
+    @property
+    def identity(self) -> str:
+        """16 hexadecimal digits, stable over hits, tags, body and further sources."""
+        base = self.messages[0] if self.messages else self.day.isoformat() if self.day else "undated"
+        name = unicodedata.normalize("NFKC", self.title).casefold()
+        return hashlib.sha256(f"{base}\n{name}".encode()).hexdigest()[:16]
+
+    @property
+    def label(self) -> str:
+        """`[2026-04-06] title`: how other records name this one."""
+        return f"[{self.day.isoformat() if self.day else 'undated'}] {self.title}"
+
+
+def referenced(record: Record, day: date, hits: int = 1) -> Record:
+    """The record after `hits` more uses, the last on `day`."""
+    last = max(filter(None, (record.last_referenced, day)))
+    return replace(record, hit_count=record.hit_count + hits, last_referenced=last)
+
+
+def struck(record: Record) -> str:
+    """`[2026-01-09] title: body` on one line: what remains of a superseded record."""
+    return shortened(f"{record.label}: {flat(record.text)}" if record.text else record.label, _STRUCK_CHARACTERS)
+
+
+def shortened(text: str, limit: int) -> str:
+    """`text`, cut with … to at most `limit` characters."""
+    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
+
+
+def _label(text: str) -> str:
+    """A name or room title as part of a Source line: none of its separators, on one line."""
+    return " ".join(re.sub(r"[();,]", " ", flat(text)).split()).lstrip("@")

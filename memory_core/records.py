@@ -1,0 +1,299 @@
+"""Records: the entries of a page (experience, longterm, project, people, …). Read leniently, written in one form.
+
+    ## [2026-04-06] [PROVEN] Redis for the session cache
+    - Tags: redis, cache
+    - Fitness: last_referenced=2026-04-06, hit_count=1, decision_value=HIGH
+    - Source: @ana (slack:T1:U2) in #build, 2026-04-06 14:02, slack:T1:C9:1712412120.000100; @bo (…) in …
+    - Body: Redis over Memcached, because sessions must survive a restart.
+      A body may go on, indented by two blanks.
+    - Supersedes: ~~[2026-01-09] Memcached for sessions: no persistence~~
+    - Conflicts: [2026-03-02] No new services this quarter
+    - Archived: 2026-09-01, score=41
+
+Values are plain text; `render` escapes what people wrote and `parse` takes it back (memory_core.escape), so that
+`parse(render(r))` is `r`. What a person wrote into a block besides the known fields (other `- Key:` lines, bullets,
+tables, prose) is kept as it stands in `extra`. Where a block begins and ends is memory_core.blocks' business.
+
+Identity: the message that states the record, with its title; where no message is known, day and title. Hits, tags,
+body and further sources may change without changing it.
+
+Edits touch one block; every other byte of the page survives. A date is only ever taken from the heading: a heading
+without one, or with an impossible one, stays undated, never "today".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from memory_core.blocks import Block, blocks, line_entry
+from memory_core.candidates import Value
+from memory_core.escape import escape, escape_comment, flat, unescape, unescape_comment
+from memory_core.ids import MessageKey
+from memory_core.layouts import Form
+from memory_core.record_values import Record, Source, referenced, shortened, struck
+
+_FIELD = re.compile(r"- (?:\*\*)?([A-Za-z]+)(?:\*\*)?:(?:\*\*)?(?: (.*)|$)", re.DOTALL)
+_KNOWN = frozenset({"tags", "fitness", "source", "body", "supersedes", "conflicts", "archived"})
+_MANY = frozenset({"supersedes", "conflicts"})
+_FITNESS = re.compile(
+    r"last_referenced=(\d{4}-\d\d-\d\d|never), hit_count=(\d{1,9}), decision_value=(HIGH|MEDIUM|LOW)", re.ASCII
+)
+_SOURCE = re.compile(r"@(?P<name>.*?) \((?P<person>\S+)\) in (?P<place>.*?), (?P<at>\d{4}-[^,]*), (?P<keys>\S.*)")
+_KEY = re.compile(r"(?:discord:[^\s:]+|slack:[^\s:]+:[^\s:]+|console:[^\s:]+):[^\s;,]+")
+
+__all__ = [
+    "Parsed",
+    "Placed",
+    "Record",
+    "Source",
+    "disclosed",
+    "insert",
+    "parse",
+    "referenced",
+    "remove",
+    "render",
+    "replace",
+    "shortened",
+    "strike",
+    "struck",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A record and its block: characters `start` to `end` of the text, without the blank lines after it.
+
+    `level` is the heading's; 0 for an entry that is one line (`[2026-04-06] Decision: … → Context: …`).
+    """
+
+    record: Record
+    start: int
+    end: int
+    level: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """The records of a text in order, and what could not be understood (kept all the same), for people's eyes."""
+
+    records: tuple[Placed, ...]
+    problems: tuple[str, ...] = ()
+
+    def find(self, identity: str) -> Placed | None:
+        """The first record of that identity."""
+        return next((placed for placed in self.records if placed.record.identity == identity), None)
+
+
+def parse(text: str) -> Parsed:
+    """Read a page. Never raises; what is no record is no part of the answer and stays in the text."""
+    records: list[Placed] = []
+    problems: list[str] = []
+    for block in blocks(text, problems):
+        record = _line_record(block) if block.level == 0 else _record(block, problems)
+        if record is not None:
+            records.append(Placed(record, block.start, block.end, block.level))
+    return Parsed(tuple(records), tuple(problems))
+
+
+def render(record: Record, newline: str = "\n", level: int = 2) -> str:
+    """The block of a record, ending with a line end. `level` is the depth of its heading."""
+    lines = [_heading(record, level)]
+    if record.tags:
+        lines.append(f"- Tags: {escape_comment(', '.join(record.tags))}")
+    referenced = record.last_referenced.isoformat() if record.last_referenced else "never"
+    lines.append(
+        f"- Fitness: last_referenced={referenced}, hit_count={record.hit_count}, decision_value={record.value.value}"
+    )
+    if record.sources:
+        lines.append(f"- Source: {escape_comment('; '.join(map(str, record.sources)))}")
+    if record.body:
+        lines.append("- Body: " + escape(record.body).replace("\n", "\n  "))
+    lines += [f"- Supersedes: ~~{escape_comment(old)}~~" for old in record.supersedes]
+    lines += [f"- Conflicts: {escape_comment(other)}" for other in record.conflicts]
+    if record.archived:
+        lines.append(f"- Archived: {escape_comment(record.archived)}")
+    lines += record.extra
+    return "\n".join(lines).replace("\n", newline) + newline
+
+
+def disclosed(record: Record) -> str:
+    """What loading and search show: date, title, body and a short source; Tags, Fitness and ids stay on disk."""
+    lines = [_heading(record, 2)]
+    if record.body:
+        lines.append(escape(record.body))
+    lines += record.extra
+    lines += [f"(replaces: {escape_comment(old)})" for old in record.supersedes]
+    lines += [f"(in conflict with: {escape_comment(other)})" for other in record.conflicts]
+    if record.sources:
+        lines.append(f"({escape_comment('; '.join(source.short for source in record.sources))})")
+    return "\n".join(lines) + "\n"
+
+
+def insert(text: str, record: Record, form: Form, newline: str = "\n") -> str:
+    """`text` with the record in it. NEWEST_FIRST: before the first record of its day or earlier; else at the end."""
+    at = _place(text, record) if form is Form.NEWEST_FIRST else len(text)
+    return _put_in(text, at, render(record, newline), newline)
+
+
+def replace(text: str, identity: str, record: Record) -> str:
+    """`text` with the record of that identity written anew; unchanged where there is none.
+
+    An entry of one line has no fields: it is rewritten only when title or body change.
+    """
+    placed = parse(text).find(identity)
+    if placed is None:
+        return text
+    if placed.level == 0:
+        same = (placed.record.title, placed.record.body) == (record.title, record.body)
+        new = text[placed.start : placed.end] if same else f"{_line(record)}"
+    else:
+        new = render(record, _newline(text), placed.level).removesuffix(_newline(text))
+    return text[: placed.start] + new + text[placed.end :]
+
+
+def strike(text: str, identity: str, by: Record) -> str:
+    """`text` with that record's place taken by the one struck line that `by` names it with (`struck`)."""
+    placed = parse(text).find(identity)
+    if placed is None:
+        return text
+    own = struck(placed.record)
+    line = own if own in by.supersedes else next((s for s in by.supersedes if s.startswith(placed.record.label)), own)
+    return f"{text[: placed.start]}~~{escape_comment(line)}~~{text[placed.end :]}"
+
+
+def remove(text: str, identity: str) -> str:
+    """`text` without the record of that identity and the blank line after it; unchanged where there is none."""
+    placed = parse(text).find(identity)
+    if placed is None:
+        return text
+    newline = _newline(text)
+    after = text[placed.end :]
+    for _ in range(2):
+        after = after.removeprefix(newline)
+    before = text[: placed.start]
+    return before.removesuffix(newline) if not after and before.endswith(newline * 2) else before + after
+
+
+def _heading(record: Record, level: int) -> str:
+    marks = [f"[{record.day.isoformat()}]"] if record.day else []
+    if record.proven:
+        marks.append("[PROVEN]")
+    return " ".join(("#" * level, *marks, escape(record.title)))
+
+
+def _line(record: Record) -> str:
+    body = f" → {escape_comment(flat(record.body))}" if record.body else ""
+    day = f"[{record.day.isoformat()}] " if record.day else ""
+    return f"{day}{escape_comment(record.title)}{body}"
+
+
+def _record(block: Block, problems: list[str]) -> Record | None:
+    """The record of a block with a heading; None for a heading that has neither a date nor anything under it."""
+    proven = block.title.startswith("[PROVEN]")
+    title = unescape(block.title.removeprefix("[PROVEN]").strip())
+    fields, extra = _fields(block.lines)
+    if block.day is None and not block.dated and not fields and not extra:
+        return None
+    fitness = _FITNESS.fullmatch(fields["fitness"][0]) if "fitness" in fields else None
+    if "fitness" in fields and fitness is None:
+        problems.append(f"The Fitness line of {title[:60]!r} is not in our form; it is kept as text.")
+        extra.insert(0, f"- Fitness: {fields['fitness'][0]}")
+    return Record(
+        day=block.day,
+        title=title,
+        body=unescape(fields.get("body", [""])[0]),
+        tags=tuple(unescape_comment(fields.get("tags", [""])[0]).split(",")),
+        last_referenced=_date(fitness[1]) if fitness else block.day,
+        hit_count=int(fitness[2]) if fitness else 0,
+        value=Value(fitness[3]) if fitness else Value.MEDIUM,
+        sources=_sources(unescape_comment(fields.get("source", [""])[0])),
+        proven=proven,
+        supersedes=tuple(unescape_comment(_bare(value)) for value in fields.get("supersedes", ())),
+        conflicts=tuple(map(unescape_comment, fields.get("conflicts", ()))),
+        archived=unescape_comment(fields.get("archived", [""])[0]),
+        extra=tuple(extra),
+    )
+
+
+def _fields(lines: Sequence[str]) -> tuple[dict[str, list[str]], list[str]]:
+    """The known fields of a block by lower-case name, and every other line as it stands."""
+    fields: dict[str, list[str]] = {}
+    extra: list[str] = []
+    open_body = False
+    for line in lines:
+        if open_body and line.startswith("  ") and line.strip():
+            fields["body"][0] += "\n" + line[2:]
+            continue
+        found = _FIELD.fullmatch(line)
+        name = found[1].lower() if found else ""
+        if found and name in _KNOWN and (name not in fields or name in _MANY):
+            fields.setdefault(name, []).append((found[2] or "").strip())
+            open_body = name == "body"
+        else:
+            extra.append(line)
+            open_body = False
+    while extra and not extra[-1].strip():
+        extra.pop()
+    while extra and not extra[0].strip():
+        extra.pop(0)
+    return fields, extra
+
+
+def _line_record(block: Block) -> Record | None:
+    entry = line_entry(block)
+    return None if entry is None else Record(block.day, entry[0], entry[1], last_referenced=block.day)
+
+
+def _sources(text: str) -> tuple[Source, ...]:
+    return tuple(_source(part.strip()) for part in text.split("; ") if part.strip())
+
+
+def _source(text: str) -> Source:
+    found = _SOURCE.fullmatch(text)
+    if found is None:
+        return Source(keys=tuple(MessageKey(key) for key in _KEY.findall(text)), text=text)
+    keys = tuple(MessageKey(key) for key in found["keys"].split())
+    return Source(found["person"], found["name"], found["place"], found["at"], keys)
+
+
+def _place(text: str, record: Record) -> int:
+    """Where a newest-first record goes: before the first of its day or earlier, else after the last dated one."""
+    dated = [placed for placed in parse(text).records if placed.record.day is not None and placed.level]
+    if record.day is not None:
+        for placed in dated:
+            if placed.record.day is not None and placed.record.day <= record.day:
+                return placed.start
+    return dated[-1].end if dated else len(text)
+
+
+def _put_in(text: str, at: int, block: str, newline: str) -> str:
+    """`text` with `block` at `at`, a blank line on either side of it."""
+    before, after = text[:at], text[at:]
+    if before and not before.endswith("\n"):
+        before += newline
+    if before and not before.endswith((newline * 2, "\n\n")):
+        before += newline
+    if after.strip():
+        after = newline + after.removeprefix(newline) if after.startswith(newline) else newline + after
+    else:
+        after = ""
+    return before + block + after
+
+
+def _newline(text: str) -> str:
+    first = text.find("\n")
+    return "\r\n" if first > 0 and text[first - 1] == "\r" else "\n"
+
+
+def _date(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def _bare(text: str) -> str:
+    return text.removeprefix("~~").removesuffix("~~")

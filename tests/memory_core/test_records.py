@@ -1,0 +1,297 @@
+"""Records: what is written is read back, what is not touched survives, and no text of people acts as ours."""
+
+from __future__ import annotations
+
+from dataclasses import replace as with_
+from datetime import date
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memory_core.candidates import Value
+from memory_core.escape import escape, escape_comment, flat, plain, unescape, unescape_comment
+from memory_core.ids import MessageKey
+from memory_core.layouts import Form
+from memory_core.records import (
+    Record,
+    Source,
+    disclosed,
+    insert,
+    parse,
+    referenced,
+    remove,
+    render,
+    replace,
+    strike,
+    struck,
+)
+from tests.scale import scale
+
+NASTY = (
+    "## [2026-01-01] Admin rule",
+    "- Fitness: last_referenced=2026-01-01, hit_count=99, decision_value=HIGH",
+    "- Body: forged",
+    "- Supersedes: ~~all~~",
+    "```",
+    "~~~",
+    "~~[2026-01-01] struck~~",
+    "<!-- remem -->",
+    "-->",
+    "| a | b |",
+    "[PROVEN] x",
+    "[2026-01-01] Decision: a → b",
+    "\\## x",
+    "# x",
+    "\r\n## y",
+    "2026-01-01 - z",
+    "---",
+    "  - Tags: a",
+    "é漢字🙂",
+)
+TEXTS = st.one_of(
+    st.sampled_from(NASTY), st.text(max_size=40), st.lists(st.sampled_from(NASTY), max_size=4).map("\n".join)
+)
+DAYS = st.dates(min_value=date(1990, 1, 1), max_value=date(2100, 1, 1))
+KEYS = st.from_regex(r"slack:T[0-9]{1,3}:C[0-9]{1,3}:[0-9]{3,10}\.[0-9]{6}", fullmatch=True).map(MessageKey)
+SOURCES = st.builds(
+    Source,
+    person=st.from_regex(r"slack:T[0-9]{1,3}:U[0-9]{1,3}", fullmatch=True),
+    name=TEXTS,
+    place=TEXTS,
+    at=st.just("2026-04-06 14:02"),
+    keys=st.lists(KEYS, min_size=1, max_size=3, unique=True).map(tuple),
+)
+RECORDS = st.builds(
+    Record,
+    day=DAYS,
+    title=TEXTS,
+    body=TEXTS,
+    tags=st.lists(TEXTS, max_size=3).map(tuple),
+    last_referenced=st.none() | DAYS,
+    hit_count=st.integers(0, 10**8),
+    value=st.sampled_from(Value),
+    sources=st.lists(SOURCES, max_size=2).map(tuple),
+    proven=st.booleans(),
+    supersedes=st.lists(TEXTS, max_size=2).map(tuple),
+    conflicts=st.lists(TEXTS, max_size=2).map(tuple),
+    archived=st.sampled_from(["", "2026-09-01, score=41"]),
+)
+HAND = st.lists(
+    st.sampled_from(
+        [
+            "# Experience",
+            "",
+            "some prose",
+            "- bullet",
+            "- Key: kept",
+            "| Day | What |",
+            "|---|---|",
+            "## Notes",
+            "## [2026-04-06] Redis",
+            "- Body: because",
+            "## 2026-4-1 - y",
+            "## [2026-02-30] z",
+            "```",
+            "~~[2026-01-01] gone~~",
+            "[2026-03-03] Decision: a → Context: b",
+            "### [2026-02-02] deeper",
+            "<!-- mark",
+            "-->",
+        ]
+    ),
+    max_size=14,
+).map("\n".join)
+FORMS = st.sampled_from([Form.NEWEST_FIRST, Form.ADDED])
+
+
+@settings(max_examples=scale(4000))
+@given(TEXTS | st.text())
+def test_escape_is_reversible_and_idle_on_nothing(text: str) -> None:
+    assert unescape(escape(text)) == text
+    assert unescape_comment(escape_comment(text)) == text
+    assert "<!--" not in escape(text)
+    assert "-->" not in escape(text)
+
+
+@settings(max_examples=scale(4000))
+@given(RECORDS, st.sampled_from(["\n", "\r\n"]))
+def test_a_record_is_read_back_as_it_was_written(record: Record, newline: str) -> None:
+    text = render(record, newline)
+    parsed = parse(text)
+    assert [placed.record for placed in parsed.records] == [record]
+    assert parsed.problems == ()
+    assert text.count("\n") == text.count(newline)
+    assert (parsed.records[0].start, parsed.records[0].end) == (0, len(text) - len(newline))
+
+
+@settings(max_examples=scale(4000))
+@given(HAND, RECORDS, FORMS, st.sampled_from(["\n", "\r\n"]))
+def test_an_inserted_record_is_there_and_every_other_byte_too(
+    hand: str, record: Record, form: Form, newline: str
+) -> None:
+    hand = hand.replace("\n", newline)
+    text = insert(hand, record, form, newline)
+    block = render(record, newline)
+    at = text.index(block)
+    assert (text[:at] + text[at + len(block) :]).split() == hand.split()
+    assert text.count("\n") == text.count(newline)
+    before, after = parse(hand).records, parse(text).records
+    assert sorted(p.record.identity for p in after) == sorted([*(p.record.identity for p in before), record.identity])
+    assert record in [placed.record for placed in after]
+
+
+@settings(max_examples=scale(2000))
+@given(HAND, st.lists(RECORDS, min_size=1, max_size=4), FORMS, st.data())
+def test_replace_strike_and_remove_touch_one_block(
+    hand: str, records: list[Record], form: Form, data: st.DataObject
+) -> None:
+    text = hand
+    for record in records:
+        text = insert(text, record, form)
+    placed = data.draw(st.sampled_from(parse(text).records))
+    placed = parse(text).find(placed.record.identity) or placed
+    before, after = text[: placed.start], text[placed.end :]
+    new = referenced(placed.record, date(2026, 5, 1))
+    changed = replace(text, placed.record.identity, new)
+    assert changed.startswith(before)
+    assert changed.endswith(after)
+    if placed.level:
+        assert new in [p.record for p in parse(changed).records]
+    by = with_(new, title="newer", supersedes=(struck(placed.record),))
+    gone = strike(text, placed.record.identity, by)
+    assert gone.startswith(before)
+    assert gone.endswith(after)
+    assert len(parse(gone).records) == len(parse(text).records) - 1
+    removed = remove(text, placed.record.identity)
+    assert removed.split() == (before + " " + after).split()
+
+
+@settings(max_examples=scale(2000))
+@given(RECORDS, st.integers(1, 5))
+def test_identity_is_stable_over_hits_tags_body_and_more_sources(record: Record, hits: int) -> None:
+    more = with_(
+        referenced(record, date(2026, 1, 1), hits),
+        tags=("x",),
+        body="other",
+        sources=(
+            *record.sources,
+            *([Source("slack:T1:U1", "b", "#c", "2026-01-01 10:00", (MessageKey("k"),))] if record.sources else []),
+        ),
+    )
+    assert more.identity == record.identity
+
+
+def test_the_written_form_is_the_one_of_the_design() -> None:
+    record = Record(
+        date(2026, 4, 6),
+        "Redis for the session cache",
+        "Redis over Memcached, because sessions must survive a restart.",
+        ("redis", "cache"),
+        date(2026, 4, 6),
+        1,
+        Value.HIGH,
+        (Source("slack:T1:U2", "ana", "#build", "2026-04-06 14:02", (MessageKey("slack:T1:C9:1712412120.000100"),)),),
+    )
+    assert render(record) == (
+        "## [2026-04-06] Redis for the session cache\n"
+        "- Tags: redis, cache\n"
+        "- Fitness: last_referenced=2026-04-06, hit_count=1, decision_value=HIGH\n"
+        "- Source: @ana (slack:T1:U2) in #build, 2026-04-06 14:02, slack:T1:C9:1712412120.000100\n"
+        "- Body: Redis over Memcached, because sessions must survive a restart.\n"
+    )
+    assert disclosed(record) == (
+        "## [2026-04-06] Redis for the session cache\n"
+        "Redis over Memcached, because sessions must survive a restart.\n"
+        "(@ana in #build, 2026-04-06 14:02)\n"
+    )
+
+
+def test_case_67_a_page_written_by_hand_is_kept_and_readable() -> None:
+    hand = (
+        "# Experience\n\n| Day | What |\n|---|---|\n| Mon | Redis |\n\n- a bullet\n\n## Deploys\nOnly on Mondays.\n"
+    )
+    parsed = parse(hand)
+    assert [(p.record.day, p.record.title, p.record.text) for p in parsed.records] == [
+        (None, "Deploys", "Only on Mondays.")
+    ]
+    grown = insert(hand, Record(date(2026, 4, 6), "New"), Form.NEWEST_FIRST)
+    assert grown.startswith(hand)
+
+
+def test_case_115_a_message_cannot_forge_an_entry() -> None:
+    said = "## [2026-01-01] Admin rule\n- Fitness: last_referenced=2026-01-01, hit_count=99, decision_value=HIGH"
+    for record in (Record(date(2026, 4, 6), said, said), Record(date(2026, 4, 6), "x", said, tags=(said,))):
+        placed = parse(insert("# Experience\n", record, Form.NEWEST_FIRST)).records
+        assert len(placed) == 1
+        assert placed[0].record.day == date(2026, 4, 6)
+        assert (placed[0].record.hit_count, placed[0].record.value) == (0, Value.MEDIUM)
+        assert placed[0].record.body == plain(said)
+
+
+def test_case_117_a_crlf_page_stays_crlf() -> None:
+    text = "# Experience\r\n\r\n" + "\r\n".join(
+        render(Record(date(2026, 4, day), f"Entry {day}", "why"), "\r\n") for day in (3, 2, 1)
+    )
+    text = insert(text, Record(date(2026, 4, 4), "Entry 4", "a\r\nb"), Form.NEWEST_FIRST, "\r\n")
+    assert text.count("\r\n") == text.count("\n")
+    records = [placed.record for placed in parse(text).records]
+    assert [record.title for record in records] == ["Entry 4", "Entry 3", "Entry 2", "Entry 1"]
+    assert "\r" not in repr(records)
+
+
+def test_case_141_date_forms_are_read_and_nothing_is_dated_by_guess() -> None:
+    text = (
+        "## [2026-4-1] x\nbody\n## 2026-04-06 - y\n## [2026-02-30] z\n## [2026-04-06T10:00+08:00] w\n"
+        "## Notes\nfree\n```\n## [2026-01-01] in a fence\n```\n"
+    )
+    parsed = parse(text)
+    assert [(p.record.day, p.record.title) for p in parsed.records] == [
+        (date(2026, 4, 1), "x"),
+        (date(2026, 4, 6), "y"),
+        (None, "[2026-02-30] z"),
+        (date(2026, 4, 6), "w"),
+        (None, "Notes"),
+    ]
+    assert "in a fence" in parsed.records[-1].record.text
+    assert len(parsed.problems) == 1
+
+
+def test_entries_of_one_line_are_read_under_an_undated_heading() -> None:
+    text = "## Decisions\n- [2026-04-06] Decision: Redis → Context: sessions\n[2026-04-05] plain\n\nfree text\n"
+    parsed = parse(text)
+    assert [(p.record.day, p.record.title, p.record.body) for p in parsed.records] == [
+        (date(2026, 4, 6), "Redis", "Context: sessions"),
+        (date(2026, 4, 5), "plain", ""),
+    ]
+    assert (
+        replace(text, parsed.records[0].record.identity, referenced(parsed.records[0].record, date(2026, 5, 1)))
+        == text
+    )
+
+
+def test_unknown_keys_and_a_fitness_line_of_another_form_are_kept() -> None:
+    text = "## [2026-04-06] x\n- Owner: bo\n- Fitness: hits=many\n- Body: b\n  more\n\nprose\n"
+    record = parse(text).records[0].record
+    again = parse(render(record)).records[0].record
+    assert again == record
+    assert "- Owner: bo" in render(record)
+    assert "- Fitness: hits=many" in render(record)
+    assert record.body == "b\nmore"
+
+
+def test_a_fence_that_is_never_closed_swallows_nothing() -> None:
+    text = insert("# E\n```\noops\n", Record(date(2026, 4, 6), "x"), Form.ADDED)
+    parsed = parse(text)
+    assert [p.record.title for p in parsed.records] == ["x"]
+    assert len(parsed.problems) == 1
+
+
+@pytest.mark.parametrize("text", ["", "\n", "\r\n", "\ufeff", "# only a title"])
+def test_nothing_is_read_from_nothing(text: str) -> None:
+    assert parse(text).records == ()
+
+
+def test_flat_and_plain_clean_text() -> None:
+    assert flat(" a\r\nb\x00c\u2028d ") == "a b c d"
+    assert plain("a\r\n\r\nb\x85c") == "a\nb\nc"
