@@ -140,7 +140,10 @@ class Layout:
     def file(self, scope: Scope, page: PageId) -> PurePosixPath:
         """The page's file relative to the workspace root. Raises UnknownPage."""
         rule = self.table(scope).rule(page)
-        name = rule.name_in(page) or ""
+        return self.place(scope, rule, rule.name_in(page) or "")
+
+    def place(self, scope: Scope, rule: PageRule, name: str) -> PurePosixPath:
+        """Where `rule` puts its file, relative to the workspace root, with `name` for its star."""
         match scope:
             case _ if rule.shared:
                 return PurePosixPath(rule.file)
