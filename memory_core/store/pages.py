@@ -1,0 +1,102 @@
+"""Which file a page of a scope is, which page a file is, and when a page may be written: the same for both stores.
+
+A page id names a file only through the layout's table. What the table allows must still be one that a file system can
+hold; so a name beyond 255 bytes, or with half a surrogate pair, is no page. A group's name comes from the mapping,
+which the operator may write: it is checked here once more, so that no name can lead out of the groups' folder.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from memory_core.errors import BadInput, PageChanged, PageDamaged, PageExists, UnknownPage
+from memory_core.ids import GroupScope, PageId, Scope
+from memory_core.layouts import NAME_PATTERN, Layout
+from memory_core.store.base import Change, PageText
+from memory_core.store.encoding import same
+
+NAME_LIMIT_BYTES = 255
+"""How long a file's name may be on the file systems in use (ext4, APFS, NTFS count alike or more)."""
+
+FilesIn = Callable[[PurePosixPath], Iterable[str]]
+"""Gives the names of the ordinary files in a folder; none where the folder does not exist."""
+
+
+_UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+def is_file_name(name: str) -> bool:
+    """Can a file system hold this name, and a line of text show it?"""
+    return not _UNFIT.search(name) and len(name.encode("utf-8")) <= NAME_LIMIT_BYTES
+
+
+def is_group_name(name: str) -> bool:
+    """May this be a group's name on disk: one name, no path, no hidden file, room for `.md`?"""
+    return NAME_PATTERN.fullmatch(name) is not None and is_file_name(f"{name}.md")
+
+
+@dataclass(frozen=True, slots=True)
+class ScopePages:
+    """The pages of one scope under one layout. Raises BadInput for a group's name that is no file name."""
+
+    layout: Layout
+    scope: Scope
+
+    def __post_init__(self) -> None:
+        if isinstance(self.scope, GroupScope) and not is_group_name(self.scope.name):
+            raise BadInput(
+                f"{self.scope.name[:80]!r} cannot be a group's name; use one plain file name in the mapping."
+            )
+
+    def file(self, page: PageId) -> PurePosixPath:
+        """The page's file, relative to the workspace. Raises UnknownPage."""
+        file = self.layout.file(self.scope, page)
+        if not is_file_name(file.name):
+            raise UnknownPage(
+                f"{page[:80]!r} is no page of this memory: its name is too long or holds control characters."
+            )
+        return file
+
+    def writable(self, page: PageId) -> PurePosixPath:
+        """The page's file, if this scope may write it. Raises UnknownPage, and BadInput for what all scopes share."""
+        if self.layout.table(self.scope).rule(page).shared:
+            raise BadInput(f"{page!r} is shared by every memory and is changed by hand only; write to another page.")
+        return self.file(page)
+
+    def existing(self, files_in: FilesIn) -> tuple[PageId, ...]:
+        """The pages that stand on disk, sorted."""
+        found: set[PageId] = set()
+        listed: dict[PurePosixPath, frozenset[str]] = {}
+        for rule in self.layout.table(self.scope).rules:
+            place = self.layout.place(self.scope, rule, "*")
+            if place.parent not in listed:
+                listed[place.parent] = frozenset(files_in(place.parent))
+            if not rule.page.endswith("*"):
+                found |= {rule.page} if place.name in listed[place.parent] else set()
+                continue
+            before, after = place.name.split("*")
+            for name in listed[place.parent]:
+                page = PageId(rule.page[:-1] + name.removeprefix(before).removesuffix(after))
+                fits = name.startswith(before) and name.endswith(after) and rule.name_in(page) is not None
+                found |= {page} if fits and is_file_name(name) else set()
+        return tuple(sorted(found))
+
+
+def check(change: Change, standing: PageText | None) -> None:
+    """May `change` be made to the page that stands there? Raises PageExists, PageChanged, PageDamaged."""
+    if standing is None:
+        if change.expect is not None:
+            raise PageChanged(f"{change.page} is gone since it was read; read it again.")
+        return
+    if change.expect is None:
+        raise PageExists(f"{change.page} exists already; it was not changed.")
+    if standing.bad_bytes:
+        raise PageDamaged(
+            f"{change.page} holds {len(standing.bad_bytes)} bytes that are not UTF-8, the first at offset "
+            f"{standing.bad_bytes[0].offset}; save it as UTF-8, then it can be written again."
+        )
+    if not same(standing.stamp, change.expect):
+        raise PageChanged(f"{change.page} was changed since it was read; read it again, merge, and write again.")
