@@ -64,11 +64,8 @@ class Record:
         put = object.__setattr__
         put(self, "title", flat(self.title) or flat(self.body) or "untitled")
         put(self, "body", plain(self.body))
-        put(
-            self,
-            "tags",
-            tuple(dict.fromkeys(filter(None, (flat(tag).replace(",", " ").strip() for tag in self.tags)))),
-        )
+        tags = (flat(tag.replace(",", " ")) for tag in self.tags)
+        put(self, "tags", tuple(dict.fromkeys(filter(None, tags))))
         put(self, "supersedes", tuple(filter(None, map(flat, self.supersedes))))
         put(self, "conflicts", tuple(filter(None, map(flat, self.conflicts))))
         put(self, "archived", flat(self.archived))
@@ -119,4 +116,4 @@ def shortened(text: str, limit: int) -> str:
 
 def _label(text: str) -> str:
     """A name or room title as part of a Source line: none of its separators, on one line."""
-    return " ".join(re.sub(r"[();,]", " ", flat(text)).split()).lstrip("@")
+    return " ".join(re.sub(r"[();,]", " ", flat(text)).split()).lstrip("@ ")

@@ -141,6 +141,7 @@ def insert(text: str, record: Record, form: Form, newline: str = "\n") -> str:
 def replace(text: str, identity: str, record: Record) -> str:
     """`text` with the record of that identity written anew; unchanged where there is none.
 
+    A heading that says the same keeps the form that a person gave it.
     An entry of one line has no fields: it is rewritten only when title or body change.
     """
     placed = parse(text).find(identity)
@@ -150,7 +151,11 @@ def replace(text: str, identity: str, record: Record) -> str:
         same = (placed.record.title, placed.record.body) == (record.title, record.body)
         new = text[placed.start : placed.end] if same else f"{_line(record)}"
     else:
-        new = render(record, _newline(text), placed.level).removesuffix(_newline(text))
+        newline = _newline(text)
+        new = render(record, newline, placed.level).removesuffix(newline)
+        if _heading(record, 2) == _heading(placed.record, 2):
+            _, separator, rest = new.partition(newline)
+            new = text[placed.start : placed.end].partition("\n")[0].removesuffix("\r") + separator + rest
     return text[: placed.start] + new + text[placed.end :]
 
 
