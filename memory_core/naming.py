@@ -11,8 +11,8 @@ must be safe on every file system, and must not be any other room's. So:
 * Nothing left (a title of emojis): `room-` and the last six characters of the id.
 * Taken, a Windows device name, or a name of the tree's own: `-<server>` behind it, then `-2`, `-3`, …
 
-A dot never stays, so no name is hidden, ends in `.md`, or is a device name with an extension; neither does a slash, so
-no name is a path.
+A dot never stays, so no name is hidden, ends in `.md`, or is a device name with an extension; neither does a slash,
+so no name is a path.
 """
 
 from __future__ import annotations

@@ -83,6 +83,10 @@ class Disk:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         return os.open(name, flags, FILE_MODE, dir_fd=parent)
 
+    def open_lock(self, name: str, parent: int) -> int:
+        """Open a file in `parent` for reading and writing, created if it is missing; a link is refused."""
+        return os.open(name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, FILE_MODE, dir_fd=parent)
+
     def make_folder(self, name: str, parent: int) -> None:
         """Create a folder in `parent`, for its owner only."""
         os.mkdir(name, FOLDER_MODE, dir_fd=parent)

@@ -1,0 +1,258 @@
+"""memory/groups/group_names.json: the names of rooms on disk.
+
+The file is the operator's as much as ours: it is looked at again before every answer and every write, and only the
+entries of rooms that were claimed or renamed are touched. Everything happens in one thread, so two rooms cannot be
+given one name; what is claimed while a write runs is written together by the next.
+
+No name is given out that memory on disk already has, be it in the mapping or not. And none at all from a mapping
+that lost rooms: damaged, or missing or empty although there is memory of groups. Then it is rebuilt from what is
+readable of it and from the `rooms:` of the indexes, if that gives every group on disk a room; the broken file is kept
+beside it. If some group stays without a room, NamesDamaged says which, until a person adds it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections import deque
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from memory_core.clock import Clock, SystemClock
+from memory_core.errors import BadInput, NamesDamaged, PageChanged, PageExists, StoreFailed
+from memory_core.ids import PageId, RoomKey
+from memory_core.index import parse as parse_index
+from memory_core.layouts import Layout
+from memory_core.names import NamesTable, parse, render, salvage
+from memory_core.store.base import PageText
+from memory_core.store.disk import Disk, Entry
+from memory_core.store.encoding import decode, encode
+from memory_core.store.files import finished
+from memory_core.store.tree import Raw, Tree
+
+GROUPS = PurePosixPath("memory/groups")
+NAMES = GROUPS / "group_names.json"
+_TRIES = 5
+_REBUILD_EVERY_S = 30.0
+"""A rebuilding that failed reads every index; it is not tried again for each message."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """One asker: a room with its title; `server` None asks for a new title only."""
+
+    room: RoomKey
+    title: str
+    server: str | None
+    outcome: Future[str] = field(default_factory=Future)
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """The file at the last look: its bytes and what they say."""
+
+    raw: Raw | None
+    bom: bool
+    table: NamesTable
+
+
+class NamesFile:
+    """The names of a workspace (implements Names). `close` ends its thread."""
+
+    def __init__(
+        self, workspace: Path, layout: Layout, *, disk: Disk | None = None, clock: Clock | None = None
+    ) -> None:
+        self._clock = clock or SystemClock()
+        self._tree = Tree(workspace, disk)
+        self._layout = layout
+        self._thread = ThreadPoolExecutor(1, "remem-names")
+        self._waiting: deque[_Claim] = deque()
+        self._seen: _Seen | None = None
+        self._damage: tuple[bytes | None, float, NamesDamaged] | None = None
+
+    def close(self) -> None:
+        """End the thread; what it is at is finished first."""
+        self._thread.shutdown()
+
+    async def lookup(self, room: RoomKey) -> str | None:
+        """The room's name; None where it has none. Raises NamesDamaged, StoreFailed."""
+        found = (await self._table()).find(room)
+        return found.name if found else None
+
+    async def claim(self, room: RoomKey, title: str, server: str) -> str:
+        """The room's name, chosen now if it has none; durable when this returns. Raises NamesDamaged, StoreFailed."""
+        return await self._ask(_Claim(room, title, server))
+
+    async def retitle(self, room: RoomKey, title: str) -> None:
+        """Note the title of a room that has a name; the name stays. Raises NamesDamaged, StoreFailed."""
+        await self._ask(_Claim(room, title, None))
+
+    async def rooms(self, name: str) -> tuple[RoomKey, ...]:
+        """The rooms that have this name, sorted. Raises NamesDamaged, StoreFailed."""
+        return (await self._table()).rooms(name)
+
+    async def rebuild(self) -> tuple[RoomKey, ...]:
+        """Rebuild the mapping from the indexes where it lost rooms (`lookup` and `claim` do it too).
+
+        The rooms that are in it now. Raises NamesDamaged naming what is missing, StoreFailed.
+        """
+        table = await self._table()
+        return tuple(room for name in sorted(set(table.names())) for room in table.rooms(name))
+
+    async def _table(self) -> NamesTable:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._look_up)
+
+    async def _ask(self, claim: _Claim) -> str:
+        self._waiting.append(claim)
+        self._thread.submit(self._answer_waiting)
+        return await finished(asyncio.wrap_future(claim.outcome))
+
+    # What follows runs in the one thread.
+
+    def _answer_waiting(self) -> None:
+        batch: list[_Claim] = []
+        while self._waiting:
+            batch.append(self._waiting.popleft())
+        try:
+            answers = self._answer(batch) if batch else []
+        except BaseException as error:
+            for claim in batch:
+                claim.outcome.set_exception(error)
+            raise
+        for claim, answer in zip(batch, answers, strict=True):
+            if isinstance(answer, NamesDamaged):
+                claim.outcome.set_exception(answer)
+            else:
+                claim.outcome.set_result(answer)
+
+    def _answer(self, batch: Sequence[_Claim]) -> list[str | NamesDamaged]:
+        for _ in range(_TRIES):
+            with suppress(PageChanged, PageExists):
+                seen = self._look()
+                table = seen.table.copy()
+                answers = self._decide(table, batch)
+                if table.changed:
+                    self._save(seen, table)
+                return answers
+        raise _busy()
+
+    def _decide(self, table: NamesTable, batch: Sequence[_Claim]) -> list[str | NamesDamaged]:
+        answers: list[str | NamesDamaged] = []
+        reserved = False
+        for claim in batch:
+            try:
+                if table.find(claim.room) is None and not reserved and claim.server is not None:
+                    table.reserve(self._groups_on_disk())
+                    reserved = True
+                answers.append(_decide_one(table, claim))
+            except NamesDamaged as damage:
+                answers.append(damage)
+        return answers
+
+    def _look_up(self) -> NamesTable:
+        for _ in range(_TRIES):
+            with suppress(PageChanged, PageExists):
+                return self._look().table
+        raise _busy()
+
+    def _look(self) -> _Seen:
+        raw = self._tree.read(NAMES)
+        # Comparing the bytes is certain where times are not, and much cheaper than parsing them.
+        if self._seen and self._seen.raw and raw and raw.content == self._seen.raw.content:
+            return self._seen
+        self._seen = None
+        self._still_damaged(raw)
+        page = decode(PageId("names"), raw.content, raw.mtime_ns) if raw else None
+        try:
+            table = _parse(page)
+        except NamesDamaged as damage:
+            return self._rebuild(raw, salvage(page.text if page else ""), damage)
+        seen = _Seen(raw, bool(page and page.bom), table)
+        if table.entries:
+            self._seen = seen
+        elif self._groups_on_disk():
+            return self._rebuild(raw, table, NamesDamaged(f"{NAMES} is empty although there is memory of groups."))
+        return seen
+
+    def _still_damaged(self, raw: Raw | None) -> None:
+        """Raise what the last rebuilding said, if nothing changed in the file and it was a short while ago."""
+        if self._damage is None:
+            return
+        content, until_s, damage = self._damage
+        if content == (raw.content if raw else None) and self._clock.monotonic_s() < until_s:
+            raise NamesDamaged(str(damage))
+        self._damage = None
+
+    def _rebuild(self, raw: Raw | None, readable: NamesTable, damage: NamesDamaged) -> _Seen:
+        try:
+            table = self._rebuilt(readable, damage)
+        except NamesDamaged as found:
+            again_s = self._clock.monotonic_s() + _REBUILD_EVERY_S
+            self._damage = (raw.content if raw else None, again_s, found)
+            raise
+        if raw and raw.content.strip() not in {b"", b"{}"}:
+            kept = NAMES.with_name(f"{NAMES.name}.broken-{hashlib.sha256(raw.content).hexdigest()[:8]}")
+            with suppress(PageExists):
+                self._tree.create(kept, raw.content)
+        return self._save(_Seen(raw, False, readable), table)
+
+    def _rebuilt(self, readable: NamesTable, damage: NamesDamaged) -> NamesTable:
+        table = readable.copy()
+        groups = self._groups_on_disk()
+        for name in groups:
+            for room in self._rooms_of_index(name):
+                found = table.find(room)
+                if found and found.name != name:
+                    raise NamesDamaged(f"{damage} {room} stands in {found.name!r} and in {name!r}; decide which.")
+                table.restore(room, name)
+        if missing := sorted(set(groups) - set(table.names())):
+            named = ", ".join(missing[:5]) + (", …" if len(missing) > 5 else "")
+            raise NamesDamaged(f"{damage} No room is known for: {named}. Add their rooms to {NAMES.name} again.")
+        return table
+
+    def _rooms_of_index(self, name: str) -> tuple[RoomKey, ...]:
+        raw = self._tree.read(GROUPS / f"{name}.md")
+        if raw is None:
+            return ()
+        page = decode(PageId("index"), raw.content, raw.mtime_ns)
+        rooms = []
+        for room in parse_index(page.text, self._layout.group).rooms:
+            with suppress(BadInput):
+                rooms.append(RoomKey(room))
+        return tuple(rooms)
+
+    def _groups_on_disk(self) -> tuple[str, ...]:
+        """Names that memory on disk has: an index, or a folder."""
+        indexes = {name.removesuffix(".md") for name in self._tree.names(GROUPS) if name.endswith(".md")}
+        folders = self._tree.names(GROUPS, Entry.FOLDER)
+        return tuple(sorted(name for name in indexes.union(folders) if not name.startswith(".")))
+
+    def _save(self, seen: _Seen, table: NamesTable) -> _Seen:
+        content = encode(render(table), seen.bom)
+        if seen.raw is None:
+            stamp = self._tree.create(NAMES, content)
+        else:
+            stamp = self._tree.replace(NAMES, content, seen.raw.stamp)
+        self._seen = _Seen(Raw(content, stamp.mtime_ns), seen.bom, NamesTable(table.entries))
+        return self._seen
+
+
+def _decide_one(table: NamesTable, claim: _Claim) -> str:
+    if claim.server is not None:
+        return table.claim(claim.room, claim.title, claim.server)
+    table.retitle(claim.room, claim.title)
+    found = table.find(claim.room)
+    return found.name if found else ""
+
+
+def _parse(page: PageText | None) -> NamesTable:
+    if page and page.bad_bytes:
+        raise NamesDamaged(f"{NAMES} holds bytes that are not UTF-8; save it as UTF-8.")
+    return parse(page.text if page else "")
+
+
+def _busy() -> StoreFailed:
+    return StoreFailed(f"{NAMES} keeps changing while it is written; close what else writes it.")
