@@ -8,8 +8,10 @@ One SQLite file holds all of them, behind three narrow doors:
   plans, hits. Every statement that it runs names its own scope.
 * `Timers` is process-wide: what is due when.
 
-An edit replaces the text of a message; a delete empties it for ever. Raw text before a cursor may be erased; its
-key stays, so that a late delivery is still known.
+An edit replaces the text of a message; a delete empties it for ever. Both count also when they arrive before their
+message: a delete wins always, of two texts the later edited one; an edit whose message does not come within a day
+is erased. Raw text before a cursor may be erased; its key stays, so that a late delivery is still known. Times come
+back in UTC; half of a surrogate pair, which is no text, comes back as U+FFFD.
 """
 
 from __future__ import annotations
@@ -140,6 +142,14 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
+class Changed:
+    """A message of the scope was edited, or `deleted`, after it was recorded: what was made from it may be wrong."""
+
+    message: MessageKey
+    deleted: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """A record that was used: its page and its identity (memory_core.records.Record.identity), and when."""
 
@@ -173,7 +183,11 @@ class ScopeLedger(Protocol):
         ...
 
     async def save_plan(self, plan: Plan) -> None:
-        """Persist a plan before it is applied. Raises LedgerFailed."""
+        """Persist a plan before it is applied; saved again under its id, it is replaced.
+
+        It covers the hits, marks and changes that this ledger object handed out until now: what comes meanwhile
+        belongs to the next plan. Raises LedgerFailed, also for a plan that is closed.
+        """
         ...
 
     async def open_plans(self) -> tuple[Plan, ...]:
@@ -181,11 +195,17 @@ class ScopeLedger(Protocol):
         ...
 
     async def close_plan(self, plan: Plan) -> None:
-        """In one transaction: keep `plan.receipt`, move `plan.cursors`, forget the hits and marks before it."""
+        """In one transaction: keep `plan` as the last one, move its cursors, forget what it covers (`save_plan`).
+
+        Closing twice changes nothing. Of closed plans only the newest is kept. Raises LedgerFailed.
+        """
         ...
 
     async def move_cursors(self, cursors: Mapping[Conversation, int]) -> None:
-        """Move cursors without a plan: a flush that had nothing to write. Cursors never go back."""
+        """Move cursors without a plan: a flush that had nothing to write. Cursors never go back.
+
+        Forgets the changes that this ledger object handed out; hits and marks wait for a plan.
+        """
         ...
 
     async def last_plan(self) -> Plan | None:
@@ -208,8 +228,16 @@ class ScopeLedger(Protocol):
         """Uses since the last flush."""
         ...
 
+    async def changed(self) -> tuple[Changed, ...]:
+        """Messages that were edited or deleted since the last flush, oldest change first, each once."""
+        ...
+
     async def erase(self, before: datetime) -> int:
-        """Erase raw text that is flushed and was sent before `before`: no byte stays. Gives the number erased."""
+        """Erase raw text that is flushed, was sent before `before` and waits for no answer: no byte stays.
+
+        Gives the number of messages erased. Raises LedgerFailed, also where they are gone but bytes may stay because
+        someone else is reading the ledger; the rest goes at the next write, and a second call says whether it went.
+        """
         ...
 
 

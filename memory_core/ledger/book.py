@@ -1,0 +1,101 @@
+"""What the in-memory ledger keeps its facts in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from memory_core.clock import Clock
+from memory_core.ids import Conversation, EventKey, MessageKey, PageId, RoomKey, Scope
+from memory_core.ledger.base import Changed, Edited, Hit, Plan, RoomState
+from memory_core.ledger.values import EARLY_EDIT_KEPT, utc
+from memory_core.messages import Message
+
+
+@dataclass(slots=True)
+class Known:
+    """What outlives a message's text: whose it is, its place, whether it came (`posted`) and went (`gone`)."""
+
+    scope: str = ""
+    seq: int | None = None
+    posted: bool = False
+    gone: bool = False
+
+
+@dataclass(slots=True)
+class Row:
+    """A recorded message that still has its text; `owed`: it waits for an answer."""
+
+    scope: Scope
+    message: Message
+    owed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Covered:
+    """The newest hit, mark and change that a plan covers, by their numbers."""
+
+    hit: int = 0
+    mark: int = 0
+    change: int = 0
+
+
+@dataclass(slots=True)
+class Shelf:
+    """One scope's share, apart from its messages. Hits, marks and changes are kept by a growing number."""
+
+    cursors: dict[Conversation, int] = field(default_factory=dict)
+    open_plans: dict[str, tuple[Plan, Covered]] = field(default_factory=dict)
+    last_plan: Plan | None = None
+    hits: dict[int, Hit] = field(default_factory=dict)
+    marks: dict[int, tuple[MessageKey, PageId, str]] = field(default_factory=dict)
+    changes: dict[int, Changed] = field(default_factory=dict)
+
+    def forget(self, covered: Covered) -> None:
+        """Drop what a plan covers."""
+        self.hits = {number: hit for number, hit in self.hits.items() if number > covered.hit}
+        self.marks = {number: mark for number, mark in self.marks.items() if number > covered.mark}
+        self.changes = {number: change for number, change in self.changes.items() if number > covered.change}
+
+    def move(self, cursors: Mapping[Conversation, int]) -> None:
+        """Move cursors, never back."""
+        for conversation, seq in cursors.items():
+            self.cursors[conversation] = max(seq, self.cursors.get(conversation, 0))
+
+
+@dataclass(slots=True)
+class Book:
+    """All that a ledger holds."""
+
+    clock: Clock
+    last_seq: int = 0
+    last_number: int = 0
+    events: dict[EventKey, int | None] = field(default_factory=dict)
+    known: dict[MessageKey, Known] = field(default_factory=dict)
+    early: dict[MessageKey, tuple[Edited, datetime]] = field(default_factory=dict)
+    rows: dict[int, Row] = field(default_factory=dict)
+    scopes: dict[str, Scope] = field(default_factory=dict)
+    shelves: dict[str, Shelf] = field(default_factory=dict)
+    rooms: dict[RoomKey, RoomState] = field(default_factory=dict)
+
+    def shelf(self, scope_key: str) -> Shelf:
+        """The scope's share."""
+        return self.shelves.setdefault(scope_key, Shelf())
+
+    def number(self) -> int:
+        """The next number of a hit, mark or change."""
+        self.last_number += 1
+        return self.last_number
+
+    def note_change(self, scope_key: str, change: Changed) -> None:
+        """Keep the newest change of each message."""
+        changes = self.shelf(scope_key).changes
+        for number in [number for number, earlier in changes.items() if earlier.message == change.message]:
+            del changes[number]
+        changes[self.number()] = change
+
+    def expire(self) -> None:
+        """Drop edits whose message did not come in time."""
+        limit = utc(self.clock.now()) - EARLY_EDIT_KEPT
+        self.early = {key: early for key, early in self.early.items() if early[1] >= limit}

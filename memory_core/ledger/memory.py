@@ -1,0 +1,281 @@
+"""The in-memory ledger: the twin of the SQLite one, for tests and for a bot that shall keep nothing.
+
+Nothing here awaits, so every call is whole. The two must agree under random operations
+(tests/memory_core/test_ledger_agreement.py); what a call means is told in `base`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from memory_core.clock import Clock
+from memory_core.ids import Conversation, MessageKey, PageId, RoomKey, Scope
+from memory_core.ledger.base import (
+    Accepted,
+    Changed,
+    Context,
+    Deleted,
+    Edited,
+    Event,
+    Hit,
+    Plan,
+    Posted,
+    RoomState,
+    Timer,
+)
+from memory_core.ledger.book import Book, Covered, Known, Row
+from memory_core.ledger.values import closed_already, is_newer, storable, stored, stored_plan, utc
+from memory_core.messages import Entry
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryIntake:
+    """The way in, in memory."""
+
+    _book: Book
+
+    async def record(self, events: Sequence[Event]) -> tuple[Accepted, ...]:
+        """Keep the events, one answer each, in order."""
+        self._book.expire()
+        return tuple(self._take(event) for event in events)
+
+    def _take(self, event: Event) -> Accepted:
+        if event.event in self._book.events:
+            return Accepted(event.event, False, self._book.events[event.event])
+        match event:
+            case Posted():
+                accepted = self._post(event)
+            case Edited():
+                accepted = Accepted(event.event, True, self._edit(event))
+            case Deleted():
+                accepted = Accepted(event.event, True, self._delete(event))
+            case _:
+                accepted = Accepted(event.event, True)
+        self._book.events[event.event] = accepted.seq
+        return accepted
+
+    def _post(self, event: Posted) -> Accepted:
+        key = event.message.key
+        known = self._book.known.setdefault(key, Known())
+        if known.posted:
+            return Accepted(event.event, False, known.seq)
+        known.posted = True
+        early = self._book.early.pop(key, None)
+        if event.scope is None or known.gone:
+            return Accepted(event.event, True)
+        message = stored(event.message)
+        if early is not None and is_newer(early[0].edited_at, message.edited_at):
+            message = replace(message, text=storable(early[0].text), edited_at=utc(early[0].edited_at))
+        self._book.last_seq += 1
+        known.seq, known.scope = self._book.last_seq, event.scope.key
+        self._book.rows[known.seq] = Row(event.scope, message, event.owed)
+        self._book.scopes[event.scope.key] = event.scope
+        return Accepted(event.event, True, known.seq)
+
+    def _edit(self, event: Edited) -> int | None:
+        known = self._book.known.get(event.message)
+        if known is None:
+            earlier = self._book.early.get(event.message)
+            if earlier is None or is_newer(event.edited_at, earlier[0].edited_at):
+                self._book.early[event.message] = (event, utc(self._book.clock.now()))
+            return None
+        row = self._book.rows.get(known.seq or 0)
+        if row is not None and is_newer(event.edited_at, row.message.edited_at):
+            row.message = replace(row.message, text=storable(event.text), edited_at=utc(event.edited_at))
+            self._book.note_change(known.scope, Changed(event.message, deleted=False))
+        return known.seq
+
+    def _delete(self, event: Deleted) -> int | None:
+        known = self._book.known.setdefault(event.message, Known())
+        self._book.early.pop(event.message, None)
+        if not known.gone and known.seq is not None:
+            self._book.rows.pop(known.seq, None)
+            self._book.note_change(known.scope, Changed(event.message, deleted=True))
+        known.gone = True
+        return known.seq
+
+    async def answered(self, message: MessageKey) -> bool:
+        """Claim an owed message: True for the first caller only."""
+        known = self._book.known.get(message, Known())
+        row = self._book.rows.get(known.seq or 0)
+        if row is None or not row.owed:
+            return False
+        row.owed = False
+        return True
+
+    async def owed(self) -> tuple[tuple[Scope, Entry], ...]:
+        """Messages that wait for an answer, oldest first."""
+        return tuple(
+            (self._book.scopes[row.scope.key], Entry(seq, row.message))
+            for seq, row in self._book.rows.items()
+            if row.owed
+        )
+
+    async def scopes(self) -> tuple[Scope, ...]:
+        """Every scope that has unflushed messages or open plans, by its key."""
+        waiting = {key for key, shelf in self._book.shelves.items() if shelf.open_plans}
+        for seq, row in self._book.rows.items():
+            if seq > self._book.shelf(row.scope.key).cursors.get(row.message.conversation, 0):
+                waiting.add(row.scope.key)
+        return tuple(self._book.scopes[key] for key in sorted(waiting))
+
+    async def room(self, room: RoomKey) -> RoomState:
+        """What is known of the room."""
+        return self._book.rooms.get(room, RoomState())
+
+    async def keep_room(self, room: RoomKey, state: RoomState) -> None:
+        """Replace what is known of the room."""
+        greeted_at = utc(state.greeted_at) if state.greeted_at is not None else None
+        self._book.rooms[room] = replace(state, greeted_at=greeted_at)
+
+
+@dataclass(slots=True)
+class MemoryScopeLedger:
+    """One scope's ledger, in memory."""
+
+    scope: Scope
+    _book: Book
+    _handed_out: Covered = Covered()
+
+    @property
+    def _shelf(self) -> Shelf:
+        return self._book.shelf(self.scope.key)
+
+    def _entries(self, conversation: Conversation | None = None) -> list[Entry]:
+        return [
+            Entry(seq, row.message)
+            for seq, row in self._book.rows.items()
+            if row.scope.key == self.scope.key and conversation in (None, row.message.conversation)
+        ]
+
+    async def conversations(self) -> tuple[Conversation, ...]:
+        """Every conversation of the scope that has messages, sorted by their text form."""
+        return tuple(sorted({entry.message.conversation for entry in self._entries()}, key=str))
+
+    async def context(self, conversation: Conversation, tail: int = 20) -> Context:
+        """The last `tail` entries before the cursor, and all after it."""
+        entries, cursor = self._entries(conversation), await self.cursor(conversation)
+        before = [entry for entry in entries if entry.seq <= cursor]
+        return Context(
+            tuple(before[max(0, len(before) - tail) :]), tuple(entry for entry in entries if entry.seq > cursor)
+        )
+
+    async def find(self, message: MessageKey) -> Entry | None:
+        """One message of this scope; None where it is unknown, deleted or erased."""
+        known = self._book.known.get(message, Known())
+        row = self._book.rows.get(known.seq or 0)
+        if known.seq is None or row is None or row.scope.key != self.scope.key:
+            return None
+        return Entry(known.seq, row.message)
+
+    async def cursor(self, conversation: Conversation) -> int:
+        """The seq up to which the conversation was flushed; 0 at first."""
+        return self._shelf.cursors.get(conversation, 0)
+
+    async def save_plan(self, plan: Plan) -> None:
+        """Persist a plan before it is applied."""
+        if self._shelf.last_plan is not None and self._shelf.last_plan.id == plan.id:
+            raise closed_already(plan)
+        self._shelf.open_plans[plan.id] = (stored_plan(plan), self._handed_out)
+        self._book.scopes[self.scope.key] = self.scope
+
+    async def open_plans(self) -> tuple[Plan, ...]:
+        """Plans that were saved and not closed, oldest first."""
+        return tuple(plan for plan, _ in self._shelf.open_plans.values())
+
+    async def close_plan(self, plan: Plan) -> None:
+        """Keep the plan as the last one, move its cursors, forget what it covers."""
+        if self._shelf.last_plan is not None and self._shelf.last_plan.id == plan.id:
+            return
+        _, covered = self._shelf.open_plans.pop(plan.id, (plan, self._handed_out))
+        self._shelf.last_plan = stored_plan(plan)
+        self._shelf.move(plan.cursors)
+        self._shelf.forget(covered)
+
+    async def move_cursors(self, cursors: Mapping[Conversation, int]) -> None:
+        """Move cursors without a plan; they never go back."""
+        self._shelf.move(cursors)
+        self._shelf.forget(Covered(change=self._handed_out.change))
+
+    async def last_plan(self) -> Plan | None:
+        """The newest closed plan; None where there is none."""
+        return self._shelf.last_plan
+
+    async def mark_written(self, message: MessageKey, page: PageId, record: str) -> bool:
+        """Note that `message` was written at once; False if it was noted before."""
+        if any(mark[0] == message for mark in self._shelf.marks.values()):
+            return False
+        self._shelf.marks[self._book.number()] = (message, page, storable(record))
+        return True
+
+    async def written(self) -> tuple[tuple[MessageKey, PageId, str], ...]:
+        """What was written at once since the last flush."""
+        self._handed_out = replace(self._handed_out, mark=max(self._shelf.marks, default=0))
+        return tuple(self._shelf.marks.values())
+
+    async def add_hits(self, hits: Sequence[Hit]) -> None:
+        """Note uses of records."""
+        for hit in hits:
+            self._shelf.hits[self._book.number()] = replace(hit, record=storable(hit.record), at=utc(hit.at))
+
+    async def hits(self) -> tuple[Hit, ...]:
+        """Uses since the last flush."""
+        self._handed_out = replace(self._handed_out, hit=max(self._shelf.hits, default=0))
+        return tuple(self._shelf.hits.values())
+
+    async def changed(self) -> tuple[Changed, ...]:
+        """Messages that were edited or deleted since the last flush."""
+        self._handed_out = replace(self._handed_out, change=max(self._shelf.changes, default=0))
+        return tuple(self._shelf.changes.values())
+
+    async def erase(self, before: datetime) -> int:
+        """Erase raw text that is flushed, was sent before `before` and waits for no answer."""
+        spent = [
+            entry.seq
+            for entry in self._entries()
+            if entry.message.sent_at < before
+            and not self._book.rows[entry.seq].owed
+            and entry.seq <= self._shelf.cursors.get(entry.message.conversation, 0)
+        ]
+        for seq in spent:
+            del self._book.rows[seq]
+        return len(spent)
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryTimers:
+    """What is due when, in memory."""
+
+    _timers: dict[str, Timer] = field(default_factory=dict)
+
+    async def set(self, timer: Timer) -> None:
+        """Set or move the timer of that key."""
+        self._timers[timer.key] = replace(timer, due_at=utc(timer.due_at), about=storable(timer.about))
+
+    async def cancel(self, key: str) -> None:
+        """Remove the timer of that key, if any."""
+        self._timers.pop(key, None)
+
+    async def due(self, now: datetime) -> tuple[Timer, ...]:
+        """Timers with `due_at` up to and including `now`, earliest first."""
+        ripe = [timer for timer in self._timers.values() if timer.due_at <= now]
+        return tuple(sorted(ripe, key=lambda timer: (timer.due_at, timer.key)))
+
+    async def next_due(self) -> datetime | None:
+        """The earliest `due_at`; None where nothing is set."""
+        return min((timer.due_at for timer in self._timers.values()), default=None)
+
+
+class MemoryLedger:
+    """Intake, timers and every scope's ledger, in memory."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._book = Book(clock)
+        self.intake = MemoryIntake(self._book)
+        self.timers = MemoryTimers()
+
+    def open(self, scope: Scope) -> MemoryScopeLedger:
+        """The ledger bound to `scope`."""
+        return MemoryScopeLedger(scope, self._book)
