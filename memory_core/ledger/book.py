@@ -9,7 +9,7 @@ from datetime import datetime
 from memory_core.clock import Clock
 from memory_core.ids import Conversation, EventKey, MessageKey, PageId, RoomKey, Scope
 from memory_core.ledger.base import Changed, Edited, Hit, Plan, RoomState
-from memory_core.ledger.values import EARLY_EDIT_KEPT, utc
+from memory_core.ledger.values import EARLY_EDIT_KEPT, Covered, utc
 from memory_core.messages import Message
 
 
@@ -30,15 +30,6 @@ class Row:
     scope: Scope
     message: Message
     owed: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Covered:
-    """The newest hit, mark and change that a plan covers, by their numbers."""
-
-    hit: int = 0
-    mark: int = 0
-    change: int = 0
 
 
 @dataclass(slots=True)

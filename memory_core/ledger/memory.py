@@ -25,8 +25,8 @@ from memory_core.ledger.base import (
     RoomState,
     Timer,
 )
-from memory_core.ledger.book import Book, Covered, Known, Row
-from memory_core.ledger.values import closed_already, is_newer, storable, stored, stored_plan, utc
+from memory_core.ledger.book import Book, Known, Row, Shelf
+from memory_core.ledger.values import Covered, closed_already, is_newer, storable, stored, stored_plan, utc
 from memory_core.messages import Entry
 
 
@@ -137,7 +137,7 @@ class MemoryScopeLedger:
 
     scope: Scope
     _book: Book
-    _handed_out: Covered = Covered()
+    _handed_out: Covered = field(default_factory=Covered)
 
     @property
     def _shelf(self) -> Shelf:

@@ -6,7 +6,7 @@ that is no text, no file can hold it, and it becomes U+FFFD.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from memory_core.errors import LedgerFailed
@@ -15,6 +15,15 @@ from memory_core.messages import Message
 
 EARLY_EDIT_KEPT = timedelta(days=1)
 """How long an edit waits for its message. It may belong to a room that is not recorded, so it does not stay."""
+
+
+@dataclass(frozen=True, slots=True)
+class Covered:
+    """The newest hit, mark and change that a plan covers, by their numbers."""
+
+    hit: int = 0
+    mark: int = 0
+    change: int = 0
 
 
 def utc(moment: datetime) -> datetime:
