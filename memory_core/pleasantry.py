@@ -40,7 +40,8 @@ _FILLER_RUNS = re.compile(
     r"とても|大変|です|でした|様|さま|さん|ね|よ|ー|〜|여러분|정말|진짜|너무|모두|님|다|ครับ|ค่ะ|คะ|มาก|นะ"
 )
 _SET_PHRASES = re.compile(
-    r"(?:how are you(?: all| doing)?(?: today)?|how(?:['’]s| is) it going|what['’]?s up|how do you do|wie geht['’]?s)\W*|"
+    r"(?:how are you(?: all| doing)?(?: today)?|how(?:['’]s| is) it going|what['’]?s up|how do you do|"
+    r"wie geht['’]?s)\W*|"
     r"take care|you rock|appreciate it|don['’]?t mention it|(?:good|nice|great) (?:job|work|one)|well done|see you|"
     r"(?:元気ですか|你好吗)\?*"
 )

@@ -63,7 +63,7 @@ def terms(text: str) -> tuple[str, ...]:
 
 
 def surfaces(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """The words of `text` as they stand there (NFKC, case kept), each with its terms; words without any are left out."""
+    """The words of `text` (NFKC, case kept), each with its terms; words without terms are left out."""
     plain = visible(text)
     plain = _GROUPED_DIGITS.sub("", plain)
     found: list[tuple[str, tuple[str, ...]]] = []
