@@ -1,0 +1,203 @@
+"""Putting remem together: the only file that names a concrete store, ledger, platform or model.
+
+    opened     the workspace held, swept and laid down; the ledger checked; parts built; open plans finished
+    run        adapters deliver into the turn, the schedule rings
+    closed     intake stops; what is durable and not answered stays owed; everything is closed
+
+A platform's adapter is imported only if it has a token.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import tzinfo
+from pathlib import Path
+
+from memory_core.ledger.memory import MemoryLedger
+from memory_core.ledger.sqlite import SqliteLedger
+from tzlocal import get_localzone
+
+from adapters.base import Adapter
+from adapters.console.normalise import FIRST_SPEAKER
+from adapters.rooms import Rooms
+from bot.agent import Agent
+from bot.conversations import Conversations
+from bot.offline import OfflineAgent
+from bot.parts import Parts
+from bot.profiles import WithoutProfiles
+from bot.saving import Saving
+from bot.schedule import Schedule
+from bot.settings import Mode as SlackMode
+from bot.settings import Settings, Switch
+from bot.turn import Turn
+from memory_core.candidates import Extractor
+from memory_core.clock import Clock, SystemClock, day_in
+from memory_core.errors import BadInput
+from memory_core.extract import RulesExtractor
+from memory_core.handle import Handles
+from memory_core.ids import PersonKey
+from memory_core.layouts import layout_named
+from memory_core.loading import Mode
+from memory_core.names_file import NamesFile
+from memory_core.store.files import FileStores, OnRead
+from memory_core.tokens import Counter, load_counter
+from memory_core.workspace import Workspace
+
+KNOWN = Path("~/.local/state/remem/workspaces.json")
+"""Which workspaces were opened before, so that one that is gone (not mounted) is not made anew."""
+
+
+@dataclass(slots=True)
+class App:
+    """The running program."""
+
+    parts: Parts
+    turn: Turn
+    saving: Saving
+    schedule: Schedule
+    workspace: Workspace
+    new_id: Callable[[], str]
+    adapters: dict[str, Adapter] = field(default_factory=dict)
+
+    def add(self, adapter: Adapter) -> None:
+        """Let an adapter speak and be spoken to."""
+        self.adapters[adapter.platform] = adapter
+
+    async def run(self) -> None:
+        """Run all adapters and the schedule until every adapter has ended. Raises what the first one fails with."""
+        ringing = asyncio.create_task(self.schedule.run(), name="schedule")
+        tasks = [asyncio.create_task(one.run(self.turn.take_in), name=name) for name, one in self.adapters.items()]
+        try:
+            await asyncio.gather(*tasks)
+        finally:
+            await asyncio.gather(*(one.close() for one in self.adapters.values()))
+            for task in (*tasks, ringing):
+                task.cancel()
+            await asyncio.gather(*tasks, ringing, return_exceptions=True)
+            await self.parts.conversations.close()
+
+
+def owners(settings: Settings) -> tuple[PersonKey, ...]:
+    """The owner's person keys; unset: the console's first speaker."""
+    return settings.owner or (FIRST_SPEAKER,)
+
+
+@asynccontextmanager
+async def opened(
+    settings: Settings,
+    *,
+    clock: Clock | None = None,
+    zone: tzinfo | None = None,
+    agent: Agent | None = None,
+    extractor: Extractor | None = None,
+    new_id: Callable[[], str] | None = None,
+    on_read: OnRead | None = None,
+    known: Path | None = None,
+) -> AsyncIterator[App]:
+    """The program, ready for adapters, holding its workspace. Raises RememError where it cannot start.
+
+    `on_read` hears of every page that is read; `known` lists workspaces that were opened before.
+    """
+    clock = clock or SystemClock()
+    zone = zone or await asyncio.to_thread(get_localzone)
+    layout = layout_named(settings.layout)
+    day = day_in(zone, clock.now())
+    workspace = await asyncio.to_thread(
+        Workspace.open, settings.workspace, layout, day=day, zone=str(zone), known=known, clock=clock
+    )
+    stores = FileStores(settings.workspace, layout, on_read=on_read)
+    names = NamesFile(settings.workspace, layout, clock=clock)
+    try:
+        ledger = await SqliteLedger.open(workspace.ledger, clock)
+        try:
+            counter: Counter = await asyncio.to_thread(load_counter)
+            handles = Handles(stores, ledger, layout, counter, clock, zone)
+            app = _assemble(settings, handles, ledger, names, workspace, agent, extractor, new_id or _new_id)
+            await app.saving.finish_plans(await ledger.intake.scopes())
+            yield app
+        finally:
+            await ledger.close()
+    finally:
+        await asyncio.to_thread(names.close)
+        await asyncio.to_thread(stores.close)
+        workspace.close()
+
+
+@asynccontextmanager
+async def reading(settings: Settings, zone: tzinfo) -> AsyncIterator[tuple[Handles, NamesFile]]:
+    """Handles and names for a command that only reads: no lock is taken, nothing is created, no ledger is opened."""
+    clock, layout = SystemClock(), layout_named(settings.layout)
+    stores, names = FileStores(settings.workspace, layout), NamesFile(settings.workspace, layout, clock=clock)
+    try:
+        counter = await asyncio.to_thread(load_counter)
+        yield Handles(stores, MemoryLedger(clock), layout, counter, clock, zone), names
+    finally:
+        await asyncio.to_thread(names.close)
+        await asyncio.to_thread(stores.close)
+
+
+def _new_id() -> str:
+    return uuid.uuid4().hex[:12]
+
+
+def _assemble(
+    settings: Settings,
+    handles: Handles,
+    ledger: SqliteLedger,
+    names: NamesFile,
+    workspace: Workspace,
+    agent: Agent | None,
+    extractor: Extractor | None,
+    new_id: Callable[[], str],
+) -> App:
+    """All parts in their places."""
+    conversations, adapters = Conversations(), dict[str, Adapter]()
+    people = settings.discord_people is Switch.ON
+    extractor = extractor or RulesExtractor()
+    saving = Saving(handles, extractor if people else WithoutProfiles(extractor), conversations)
+    parts = Parts(
+        handles=handles,
+        intake=ledger.intake,
+        rooms=Rooms(names, owners(settings), shared_rooms=settings.slack_connect is Switch.ON),
+        conversations=conversations,
+        agent=agent or OfflineAgent(),
+        adapters=adapters,
+        mode=Mode(settings.disclosure.value),
+        context_tokens=settings.context_tokens,
+        people_on_discord=people,
+    )
+    schedule = Schedule(ledger.timers, handles.clock, settings.idle_s, saving.save_idle)
+    return App(parts, Turn(parts, saving, schedule), saving, schedule, workspace, new_id, adapters)
+
+
+def platforms(settings: Settings) -> list[Adapter]:
+    """The adapters of all platforms that have tokens. Raises BadInput where there is none, or half of one."""
+    found: list[Adapter] = []
+    if settings.discord_token is not None:
+        from adapters.discord.adapter import DiscordAdapter
+
+        found.append(DiscordAdapter(settings.discord_token.get_secret_value(), proxy=settings.discord_proxy or None))
+    if settings.slack_bot_token is not None:
+        from adapters.slack.adapter import SlackAdapter
+
+        token, secret = settings.slack_app_token, settings.slack_signing_secret
+        found.append(
+            SlackAdapter(
+                settings.slack_bot_token.get_secret_value(),
+                app_token=token.get_secret_value() if token else None,
+                signing_secret=secret.get_secret_value() if secret else None,
+                mode="http" if settings.slack_mode is SlackMode.HTTP else "socket",
+                port=settings.slack_port,
+                api_url=settings.slack_api_url,
+            )
+        )
+    if not found:
+        raise BadInput(
+            "No platform has a token: set DISCORD_TOKEN, or SLACK_BOT_TOKEN with SLACK_APP_TOKEN, in the environment "
+            "or in .env. `remem chat` needs none."
+        )
+    return found

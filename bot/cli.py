@@ -1,0 +1,118 @@
+"""The command line. Every command imports what it needs when it runs, so that `remem --help` is quick."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+
+app = typer.Typer(
+    help="remem: a chat bot for Discord and Slack that remembers, in plain Markdown, each room for itself.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+
+Workspace = Annotated[
+    Path | None,
+    typer.Option("--workspace", "-w", help="The folder that holds all memory (else REMEM_WORKSPACE, ~/remem)."),
+]
+
+
+def main() -> None:
+    """Run remem; a fault that a person can mend ends with one sentence and exit code 1, not with a traceback."""
+    from memory_core.errors import RememError
+
+    try:
+        app()
+    except RememError as refused:
+        _end(str(refused))
+    except KeyboardInterrupt:
+        _end("Stopped.")
+
+
+def _end(sentence: str) -> NoReturn:
+    sys.stderr.write(f"remem: {sentence}\n")
+    raise SystemExit(1)
+
+
+@app.command()
+def chat(workspace: Workspace = None) -> None:
+    """Talk to remem in this terminal: no token, no key, no server."""
+    from bot.run import chat as run_chat
+
+    run_chat(workspace)
+
+
+@app.command()
+def run(workspace: Workspace = None) -> None:
+    """Run on every platform that has tokens in the environment or in .env."""
+    from bot.run import run as run_platforms
+
+    run_platforms(workspace)
+
+
+@app.command()
+def init(workspace: Workspace = None) -> None:
+    """Lay down what is missing in the workspace; nothing that is there is changed."""
+    from bot.run import init as run_init
+
+    run_init(workspace)
+
+
+@app.command()
+def replay(
+    export: Annotated[Path, typer.Argument(help="A Slack export (ZIP).")],
+    workspace: Workspace = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
+) -> None:
+    """Replay a Slack export into an empty workspace, on the messages' own clock; can be stopped and continued."""
+    from bot.replay import replay as run_replay
+
+    run_replay(export, workspace, quiet=quiet)
+
+
+@app.command()
+def show_context(
+    message: Annotated[str, typer.Argument(help="What somebody would say.")],
+    room: Annotated[str, typer.Option("--room", "-r", help="A group's name, a room key, or `dm`.")] = "dm",
+    workspace: Workspace = None,
+) -> None:
+    """Show what a message would load from memory, as a tree: step, page, why, tokens, left out."""
+    from bot.show_context import show
+
+    show(message, room, workspace)
+
+
+@app.command()
+def doctor(workspace: Workspace = None) -> None:
+    """Check settings, disk, tokens, intents, scopes and permissions; each finding with the next step."""
+    from bot.doctor import doctor as run_doctor
+
+    raise SystemExit(run_doctor(workspace))
+
+
+@app.command()
+def discord_invite(
+    application: Annotated[str, typer.Argument(help="The application id (Developer Portal, General Information).")],
+) -> None:
+    """Print the address that invites the bot to a Discord server, with the permissions that it needs."""
+    from adapters.discord.invite import invite_url
+
+    typer.echo(invite_url(application))
+
+
+@app.command()
+def slack_manifest(
+    url: Annotated[
+        str, typer.Option("--url", help="The public address for http mode; without it: socket mode.")
+    ] = "",
+) -> None:
+    """Print the manifest to create the Slack app from."""
+    from json import dumps
+
+    from adapters.slack.manifest import manifest
+
+    typer.echo(dumps(manifest("http" if url else "socket", url), indent=2))

@@ -1,0 +1,211 @@
+"""What the forms of /remem do. Their words and rights are memory_core.commands, what they say memory_core.answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from memory_core.flush import Trigger, read_state
+
+from adapters.messages import Incoming
+from bot.conversations import Talk
+from bot.joining import Joining
+from bot.parts import Parts
+from bot.profiles import is_profile
+from bot.saving import Saving
+from bot.wording import TOPIC_BUTTON, noted
+from memory_core import answers
+from memory_core.candidates import Candidate, Value
+from memory_core.commands import Call, Right, Unknown, note_kind, parse
+from memory_core.errors import Denied
+from memory_core.extract import guess_kind
+from memory_core.first_join import ensure_index, set_front, set_rule
+from memory_core.gate import OpenIndex, open_index
+from memory_core.handle import Handle
+from memory_core.ids import GroupScope, MessageKey, PageId, RoomKey, RoomKind, Scope
+from memory_core.layouts import TASKS, Kind
+from memory_core.tasks import parse as parse_tasks
+from memory_core.text import one_line, terms
+from memory_core.zone import zone_of
+from memory_core.zones import zone_named
+
+TITLE_CHARACTERS = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a command says; `public`: the room may see it."""
+
+    text: str
+    public: bool = False
+
+
+def is_public(words: str) -> bool:
+    """May the room see the answer? Known before the command runs, because platforms want it that early."""
+    call = parse(words)
+    return isinstance(call, Call) and call.form.public
+
+
+class Commands:
+    """Runs calls for one room at a time; every read and write is bound to the scope that it is given."""
+
+    def __init__(self, parts: Parts, saving: Saving, joining: Joining) -> None:
+        self._parts = parts
+        self._saving = saving
+        self._joining = joining
+        self._actions = {
+            "": self._flush,
+            "status": self._status,
+            "why": self._why,
+            "show": self._show,
+            "search": self._search,
+            "note": self._note,
+            "purpose": self._purpose,
+            "zone": self._zone,
+            "rule": self._rule,
+            "help": self._help,
+        }
+
+    async def run(self, words: str, incoming: Incoming, scope: Scope, talk: Talk) -> Answer:
+        """Do what the words say. Raises RememError where memory or ledger refuse."""
+        if words == TOPIC_BUTTON:
+            words = f"purpose {incoming.room.topic}"
+        call = parse(words)
+        if isinstance(call, Unknown):
+            return Answer(answers.unknown_text(call))
+        if call.form.needs and not call.argument:
+            return Answer(answers.missing_text(call.form))
+        if call.form.right is Right.ADMIN and not await self._is_admin(incoming):
+            return Answer(answers.NOT_ADMIN)
+        text = await self._actions[call.form.word](call, incoming, scope, talk)
+        return Answer(text, public=call.form.public)
+
+    async def _is_admin(self, incoming: Incoming) -> bool:
+        """A room admin (design section 1); in a 1:1 DM the person."""
+        if incoming.room.kind is RoomKind.DIRECT:
+            return True
+        if incoming.author.admin is not None:
+            return incoming.author.admin
+        return await self._parts.adapters[incoming.room.key.platform].is_admin(incoming.room.key, incoming.author.key)
+
+    async def _flush(self, call: Call, incoming: Incoming, scope: Scope, talk: Talk) -> str:
+        return answers.receipt_text(await self._saving.save(scope, Trigger.COMMAND))
+
+    async def _help(self, call: Call, incoming: Incoming, scope: Scope, talk: Talk) -> str:
+        return answers.help_text()
+
+    async def _why(self, call: Call, incoming: Incoming, scope: Scope, talk: Talk) -> str:
+        return answers.why_text(talk.last_disclosure)
+
+    async def _search(self, call: Call, incoming: Incoming, scope: Scope, talk: Talk) -> str:
+        opened = await open_index(self._parts.handles.open(scope))
+        found = await opened.search(call.argument, 5) if opened else ()
+        return answers.search_text(one_line(call.argument, 80), found)
+
+    async def _show(self, call: Call, incoming: Incoming, scope: Scope, talk: Talk) -> str:
+        opened = await open_index(self._parts.handles.open(scope))
+        if opened is None:
+            return answers.pages_text(())
+        if not call.argument:
+            return answers.pages_text(await self._sizes(opened))
+        page = PageId(call.argument.removesuffix(".md"))
+        try:
+            return answers.page_text(page, (await opened.show(page)).text)
+        except Denied as refused:
+            return f"{refused} " + answers.pages_text(await self._sizes(opened))
+
+    async def _sizes(self, opened: OpenIndex) -> tuple[answers.PageSize, ...]:
+        sizes = []
+        for page in await opened.pages():
+            text = (await opened.show(page)).text
+            rule = opened.rule(page)
+            sizes.append(
+                answers.PageSize(page, len(text.splitlines()), self._parts.counter.count(text), rule.budget_lines)
+            )
+        return tuple(sizes)
+
+    async def _status(self, call: Call, incoming: Incoming, scope: Scope, talk: Talk) -> str:
+        handle = self._parts.handles.open(scope)
+        opened = await open_index(handle)
+        zone = await zone_of(handle)
+        state = await read_state(handle)
+        unsaved = 0
+        for conversation in await handle.ledger.conversations():
+            unsaved += len((await handle.ledger.context(conversation, tail=0)).fresh)
+        budget, warning = (
+            opened.index.budget(handle.table.default_budget_tokens)
+            if opened
+            else (handle.table.default_budget_tokens, "")
+        )
+        room = await self._joining.state(incoming.room.key)
+        return answers.status_text(
+            answers.Status(
+                title=incoming.room.title or "This conversation",
+                purpose=opened.index.purpose if opened else "",
+                zone=str(zone),
+                last_flush=answers.flush_time(state.last_flush_time, zone),
+                flush_number=state.flush_number,
+                unsaved=unsaved,
+                pending=len(state.pending_items),
+                tasks=await self._tasks(handle),
+                pages=await self._sizes(opened) if opened else (),
+                budget_tokens=budget,
+                spent_tokens=talk.session.spent_tokens,
+                loaded=talk.session.loaded,
+                recorded=room.recorded or incoming.room.kind is RoomKind.DIRECT,
+                notes=[warning] if warning else [],
+            )
+        )
+
+    async def _note(self, call: Call, incoming: Incoming, scope: Scope, talk: Talk) -> str:
+        kind, text = note_kind(call.argument)
+        chosen = kind or guess_kind(text)
+        if not self.may_keep(chosen, incoming):
+            return (
+                "On Discord I keep no profiles of people (REMEM_DISCORD_PEOPLE is off), so I did not write that down."
+            )
+        body = one_line(text, 2000)
+        candidate = Candidate(
+            kind=chosen,
+            title=one_line(text, TITLE_CHARACTERS),
+            body=body,
+            author=incoming.author.key,
+            sources=(incoming.message or MessageKey(incoming.event),),
+            value=Value.HIGH if chosen is Kind.ARCHITECTURE else Value.MEDIUM,
+            tags=tuple(terms(text)[:4]),
+            who=incoming.author.name,
+        )
+        page, record = await self._saving.write(scope, candidate)
+        return noted(candidate, page, record)
+
+    def may_keep(self, kind: Kind, incoming: Incoming) -> bool:
+        """What people on Discord say of themselves is kept only if that is switched on (bot.profiles)."""
+        return self._parts.people_on_discord or not is_profile(kind, incoming.author.key)
+
+    async def _purpose(self, call: Call, incoming: Incoming, scope: Scope, talk: Talk) -> str:
+        admin = await self._is_admin(incoming)
+        return await self._joining.take_purpose(incoming, scope, call.argument, admin=admin)
+
+    async def _zone(self, call: Call, incoming: Incoming, scope: Scope, talk: Talk) -> str:
+        zone = zone_named(call.argument)
+        if zone is None:
+            return f"I know no time zone {one_line(call.argument, 40)!r}; give one such as Europe/Berlin or Asia/Shanghai."
+        handle = self._parts.handles.open(scope)
+        await ensure_index(handle, zone, rooms=_rooms(incoming, scope))
+        return f"This memory's time zone is now {await set_front(handle, 'timezone', one_line(call.argument, 40))}."
+
+    async def _rule(self, call: Call, incoming: Incoming, scope: Scope, talk: Talk) -> str:
+        handle = self._parts.handles.open(scope)
+        await ensure_index(handle, handle.host_zone, rooms=_rooms(incoming, scope))
+        rule = await set_rule(handle, one_line(call.argument, 300))
+        return f"Added to the hard rules: {rule}"
+
+    async def _tasks(self, handle: Handle) -> tuple[str, ...]:
+        """The open tasks, worded."""
+        page = await handle.store.read(TASKS)
+        tasks = parse_tasks(page.text).tasks if page is not None else ()
+        return tuple(f"{task.title} ({task.status})" for task in tasks if task.status != "done")
+
+
+def _rooms(incoming: Incoming, scope: Scope) -> list[RoomKey]:
+    """The room that a group's index shall name; a DM's names none."""
+    return [incoming.room.key] if isinstance(scope, GroupScope) else []

@@ -1,0 +1,109 @@
+"""Conversations in flight: one queue per room, so that order is kept, and what is known of each conversation now.
+
+A room's task lives as long as its queue has work. The queue is bounded: what comes on top of a burst is in the
+ledger already and is not lost, it is only not answered (the log counts it). Nothing here is memory: after a restart
+all of it is rebuilt from the ledger, a session begins anew.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import structlog
+
+from memory_core.disclosure import Disclosure
+from memory_core.errors import RememError
+from memory_core.ids import Conversation, RoomKey, Scope
+from memory_core.session import Session
+
+BURST = 200
+"""How many events of one room may wait at once."""
+
+_log = structlog.get_logger()
+
+
+@dataclass(slots=True)
+class Talk:
+    """What is known of one conversation: its session, when it was last active, its tokens since the cursor."""
+
+    scope: Scope
+    session: Session = field(default_factory=Session)
+    last_active: datetime | None = None
+    tokens: int | None = None
+    """None: not counted yet (after a start or a flush)."""
+    last_disclosure: Disclosure | None = None
+    used: set[str] = field(default_factory=set)
+    """Identities of records that this session has counted a hit for."""
+
+    def end_session(self) -> None:
+        """Budget, ceilings and hits start anew (flush, compaction, idle end, room switch)."""
+        self.session = Session()
+        self.used.clear()
+
+
+class Conversations:
+    """The queues and the talks of all rooms."""
+
+    def __init__(self) -> None:
+        self._queues: dict[RoomKey, asyncio.Queue[Callable[[], Awaitable[None]]]] = {}
+        self._tasks: dict[RoomKey, asyncio.Task[None]] = {}
+        self._talks: dict[Conversation, Talk] = {}
+
+    def talk(self, conversation: Conversation, scope: Scope) -> Talk:
+        """The talk of a conversation; a new one if it is unknown or its room now belongs to another scope."""
+        talk = self._talks.get(conversation)
+        if talk is None or talk.scope != scope:
+            talk = self._talks[conversation] = Talk(scope)
+        return talk
+
+    def end_sessions(self, scope: Scope) -> None:
+        """End every session of the scope: after a flush what was disclosed leaves the prompt."""
+        for talk in self._talks.values():
+            if talk.scope == scope:
+                talk.end_session()
+                talk.tokens = None
+
+    def forget(self, conversation: Conversation) -> None:
+        """Drop what is known of a conversation that ended (the bot was removed, the client left it)."""
+        self._talks.pop(conversation, None)
+
+    def put(self, room: RoomKey, work: Callable[[], Awaitable[None]]) -> bool:
+        """Queue work of a room; False if its queue is full. The room's task is started if there is none."""
+        queue = self._queues.setdefault(room, asyncio.Queue(BURST))
+        try:
+            queue.put_nowait(work)
+        except asyncio.QueueFull:
+            return False
+        if room not in self._tasks:
+            self._tasks[room] = asyncio.create_task(self._work_off(room, queue), name=f"room {room}")
+        return True
+
+    async def _work_off(self, room: RoomKey, queue: asyncio.Queue[Callable[[], Awaitable[None]]]) -> None:
+        try:
+            while not queue.empty():
+                work = queue.get_nowait()
+                try:
+                    await work()
+                except RememError as refused:
+                    _log.error("event failed", room=room, why=str(refused))
+                except Exception:  # a task's end: one event must not take its room down with it
+                    _log.exception("event failed", room=room)
+        finally:
+            # No await between the last `empty` and here, so that no work can be put in between and be left lying.
+            self._tasks.pop(room, None)
+            self._queues.pop(room, None)
+
+    async def settled(self) -> None:
+        """Wait until no room has work left."""
+        while self._tasks:
+            await asyncio.wait(tuple(self._tasks.values()))
+
+    async def close(self) -> None:
+        """Stop at once: what was not answered is owed in the ledger and is answered after the next start."""
+        tasks = tuple(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,0 +1,44 @@
+"""Logging, set up once: lines for people on standard error, never a secret, never what somebody said.
+
+Log events carry keys, counts and reasons. Whatever text gets into one is masked on its way out.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import MutableMapping
+
+import structlog
+from memory_core.redact import mask
+
+from bot.settings import Settings
+
+
+def _masked(logger: object, method: str, event: MutableMapping[str, object]) -> MutableMapping[str, object]:
+    """The last step before rendering: no secret leaves by the log."""
+    return {key: mask(value).text if isinstance(value, str) else value for key, value in event.items()}
+
+
+def set_up(settings: Settings) -> None:
+    """Configure structlog and the standard library's logging (of the platform libraries) for this process."""
+    level = getattr(logging, settings.log_level.upper())
+    shared = [
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.format_exc_info,
+        _masked,
+    ]
+    structlog.configure(
+        processors=[*shared, structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())],
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared, processor=structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+        )
+    )
+    logging.basicConfig(level=max(level, logging.WARNING), handlers=[handler], force=True)

@@ -1,0 +1,155 @@
+"""The offline agent: rules only, no model. It quotes what was disclosed, with its source, and says what it is.
+
+It looks for the parts of the disclosed pages, and of this conversation, that share the question's words, and quotes
+the best. Where the question only named a topic ("what is open?"), it shows the beginning of the page that the index
+led to. It never guesses: what it does not find it does not know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from bot.agent import Ask, Reply
+from memory_core.disclosure import Disclosure, Loaded, Step
+from memory_core.ids import PageId
+from memory_core.layouts import INDEX, Form
+from memory_core.messages import Message, Voice
+from memory_core.search import Hit, Placed, rank, strong
+from memory_core.text import is_pleasantry, one_line, terms
+from memory_core.units import Unit, units_of
+
+QUOTED = 3
+"""How many parts of memory one answer quotes at most."""
+SHOWN = 6
+"""How many parts of a page are shown where the question names only the topic."""
+_SHARE = 0.34
+"""Which part of the question's words a quoted part must hold, where it holds but one of them."""
+_SAID = PageId("conversation")
+_ROUTED = frozenset({Step.PAGE, Step.LAYER_1, Step.OPEN, Step.CONVENTION})
+
+WHAT_I_AM = "I am remem's offline agent: I quote what I remember, word for word, and think no further."
+UNKNOWN = "I don't know: nothing that I remember here speaks of that."
+_GREETING = "Hello! Ask me what was decided, planned or learned here; `/remem help` shows what else I can do."
+_THANKS = "You're welcome."
+
+
+@dataclass(frozen=True, slots=True)
+class _Quotable:
+    """A part that can be quoted, and the identity of its record ('' for other text)."""
+
+    placed: Placed
+    record: str = ""
+
+
+class OfflineAgent:
+    """Answers from the disclosures alone (bot.agent.Agent)."""
+
+    async def reply(self, ask: Ask) -> Reply:
+        """Quote what fits the question; say so where nothing does."""
+        text = ask.message.text
+        if is_pleasantry(text):
+            return Reply(_THANKS if "than" in text.lower() or "谢" in text else _GREETING)
+        if _asks_who_i_am(text):
+            return Reply(f"{WHAT_I_AM} {_GREETING.removeprefix('Hello! ')}")
+        memory = [one for disclosure in ask.disclosures for one in _in_disclosure(disclosure)]
+        hits = _fitting(memory, text)
+        if hits:
+            return _quoting(memory, hits)
+        said = list(_in_conversation(ask))
+        if hits := _fitting(said, text):
+            lines = [f"- {_line(said[hit.number].placed)}" for hit in hits[:QUOTED]]
+            return Reply("Not in my memory yet, but it was said here:\n" + "\n".join(lines))
+        return _page_shown(ask.disclosures[-1:]) or Reply(UNKNOWN)
+
+
+def _asks_who_i_am(text: str) -> bool:
+    folded = " ".join(text.lower().strip(" ?!？！").split())
+    return folded in {
+        "who are you",
+        "what are you",
+        "are you a bot",
+        "你是谁",
+        "are you an ai",
+        "who is remem",
+        "what is remem",
+    }
+
+
+def _fitting(quotable: Sequence[_Quotable], question: str) -> tuple[Hit, ...]:
+    """The parts that fit the question, best first: two of its words, or one of few."""
+    asked = len(dict.fromkeys(terms(question)))
+    hits = strong(rank([one.placed for one in quotable], question))
+    return tuple(hit for hit in hits if hit.shared >= 2 or hit.shared >= _SHARE * asked)
+
+
+def _quoting(memory: Sequence[_Quotable], hits: Sequence[Hit]) -> Reply:
+    """An answer that quotes the best parts, each record once."""
+    best = hits[0].score
+    chosen: dict[str, _Quotable] = {}
+    for hit in hits:
+        one = memory[hit.number]
+        if hit.score >= best / 2 and len(chosen) < QUOTED:
+            chosen.setdefault(one.placed.unit.text, one)
+    lines = [f"- {_line(one.placed)}" for one in chosen.values()]
+    quoted = tuple((one.placed.page, one.record) for one in chosen.values() if one.record)
+    return Reply("From memory:\n" + "\n".join(lines), quoted)
+
+
+def _line(placed: Placed) -> str:
+    """One quotation: date, title, text, page and source."""
+    unit = placed.unit
+    day = f"[{unit.day.isoformat()}] " if unit.day else ""
+    body = one_line(unit.body, 600)
+    title = f"{unit.title}: " if unit.record and unit.title and unit.title not in body else ""
+    source = f", {unit.source}" if unit.source else ""
+    return f"{day}{title}{body} ({placed.page}{source})"
+
+
+def _page_shown(last: Sequence[Disclosure]) -> Reply | None:
+    """The beginning of the page that the index led to, where the question named only its topic."""
+    for disclosure in last:
+        for part in disclosure.loaded:
+            units = [one.placed for one in _in_part(part)]
+            if part.step in _ROUTED and units and part.matched:
+                lines = [f"- {_line(placed)}" for placed in units[:SHOWN]]
+                more = f"\n({len(units) - SHOWN} more in {part.page})" if len(units) > SHOWN else ""
+                return Reply(f"This is what {part.page} says:\n" + "\n".join(lines) + more)
+    return None
+
+
+def _in_disclosure(disclosure: Disclosure) -> Iterator[_Quotable]:
+    for part in disclosure.loaded:
+        if part.page != INDEX:
+            yield from _in_part(part)
+
+
+def _in_part(part: Loaded) -> Iterator[_Quotable]:
+    """The parts of a disclosed text. Its records are named in order, so that a quotation counts for the right one."""
+    form = Form.ATTENTION if part.page == "attention" else Form.ADDED
+    units = units_of(part.page, form, part.text).units
+    dated = [unit for unit in units if unit.record]
+    names = iter(part.records) if len(dated) == len(part.records) else iter(())
+    for unit in units:
+        yield _Quotable(Placed(part.page, unit), next(names, "") if unit.record else "")
+
+
+def _in_conversation(ask: Ask) -> Iterator[_Quotable]:
+    """What people said here before; in a thread its root too. Our own words only where we are asked about them."""
+    entries = (*ask.context.tail, *ask.context.fresh)
+    said = [ask.root] if ask.root else []
+    said += [entry.message for entry in entries]
+    for message in said:
+        if message.key != ask.message.key and (message.voice is Voice.PERSON or _asks_about_us(ask)):
+            yield _Quotable(Placed(_SAID, _said_unit(message)))
+
+
+def _asks_about_us(ask: Ask) -> bool:
+    words = set(ask.message.text.lower().split())
+    return bool(words & {"you", "your"}) and bool(
+        words & {"said", "say", "list", "listed", "wrote", "answer", "answered"}
+    )
+
+
+def _said_unit(message: Message) -> Unit:
+    return Unit(text=message.text, body=message.text, day=message.sent_at.date(), source=f"@{message.author_name}")

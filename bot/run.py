@@ -1,0 +1,117 @@
+"""`remem chat`, `remem run` and `remem init`: from settings to a running program and back to a clean end."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+import threading
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import structlog
+from tzlocal import get_localzone
+
+from bot.app import KNOWN, opened, owners, platforms
+from bot.logs import set_up
+from bot.settings import Settings, load
+from memory_core.clock import SystemClock, day_in
+from memory_core.layouts import layout_named
+from memory_core.workspace import initialise
+
+_log = structlog.get_logger()
+
+
+def settings_for(workspace: Path | None) -> Settings:
+    """The settings, with the command line's workspace on top; logging is set up. Raises BadInput."""
+    settings = load(workspace=workspace) if workspace is not None else load()
+    set_up(settings)
+    return settings
+
+
+def init(workspace: Path | None) -> None:
+    """Lay down what is missing and say which files are new."""
+    settings, zone = settings_for(workspace), get_localzone()
+    layout = layout_named(settings.layout)
+    created = initialise(settings.workspace, layout, day=day_in(zone, SystemClock().now()), zone=str(zone))
+    for file in created:
+        _write(f"created {file}")
+    _write(f"{settings.workspace} is ready" + ("." if created else "; nothing was missing."))
+
+
+def chat(workspace: Path | None) -> None:
+    """The console on this terminal."""
+    asyncio.run(_chat(settings_for(workspace)))
+
+
+async def _chat(settings: Settings) -> None:
+    from adapters.console.adapter import ConsoleAdapter
+
+    async with opened(settings, known=KNOWN.expanduser()) as app:
+        _write(
+            f"remem remembers in {settings.workspace}. This is your DM with it; `/join #build` goes to a group room,"
+        )
+        _write("`/help` lists what this terminal can do, `/remem help` what the memory can do.")
+        console = ConsoleAdapter(
+            _lines(),
+            _write,
+            SystemClock(),
+            app.new_id,
+            app.parts.conversations.settled,
+            owners=owners(settings),
+            show_prompt=_prompt if sys.stdin.isatty() else _no_prompt,
+        )
+        app.add(console)
+        await app.run()
+
+
+def _write(text: str) -> None:
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def _prompt(prompt: str) -> None:
+    sys.stdout.write(prompt)
+    sys.stdout.flush()
+
+
+def _no_prompt(prompt: str) -> None:
+    """Piped input needs no prompt."""
+
+
+async def _lines() -> AsyncIterator[str]:
+    """Lines of standard input. A daemon thread reads them, so that waiting for a person never holds up the end."""
+    loop = asyncio.get_running_loop()
+    queue: asyncio.Queue[str | None] = asyncio.Queue()
+
+    def read() -> None:
+        for line in sys.stdin:
+            loop.call_soon_threadsafe(queue.put_nowait, line)
+        loop.call_soon_threadsafe(queue.put_nowait, None)
+
+    threading.Thread(target=read, name="standard input", daemon=True).start()
+    while (line := await queue.get()) is not None:
+        yield line
+
+
+def run(workspace: Path | None) -> None:
+    """All platforms that have tokens, until SIGTERM or Ctrl-C."""
+    asyncio.run(_run(settings_for(workspace)))
+
+
+async def _run(settings: Settings) -> None:
+    adapters = platforms(settings)
+    async with opened(settings, known=KNOWN.expanduser()) as app:
+        for adapter in adapters:
+            app.add(adapter)
+        _log.info(
+            "remem runs", workspace=str(settings.workspace), platforms=sorted(app.adapters), layout=settings.layout
+        )
+        running = asyncio.create_task(app.run())
+        loop = asyncio.get_running_loop()
+        for stop in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(stop, running.cancel)
+        try:
+            await running
+        except asyncio.CancelledError:
+            _log.info("remem stops: what is not answered yet is kept")

@@ -1,0 +1,70 @@
+"""Saving: the one way from what was said to memory, whoever asks for it (/remem, silence, a full context, a new day).
+
+An index is made before a scope's first save, from what is known, and never written over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import structlog
+from memory_core.flush import Flushing, Receipt, Trigger, resume, write_now
+
+from bot.conversations import Conversations
+from memory_core.candidates import Candidate, Extractor
+from memory_core.errors import RememError
+from memory_core.first_join import ensure_index
+from memory_core.handle import Handle, Handles
+from memory_core.ids import GroupScope, PageId, Scope
+from memory_core.records import Record
+from memory_core.zone import zone_of
+
+_log = structlog.get_logger()
+
+
+class Saving:
+    """Flushes of all scopes, one at a time each."""
+
+    def __init__(self, handles: Handles, extractor: Extractor, conversations: Conversations) -> None:
+        self._handles = handles
+        self._extractor = extractor
+        self._conversations = conversations
+        self._flushing = Flushing()
+
+    async def save(self, scope: Scope, trigger: Trigger) -> Receipt:
+        """Flush the scope and end its sessions. A failure stands in the receipt. Raises StoreError for its index."""
+        handle = self._handles.open(scope)
+        await self._index(handle)
+        receipt = await self._flushing.flush(handle, self._extractor, trigger, await zone_of(handle))
+        if receipt.problem:
+            _log.error("save failed", scope=scope.key, trigger=trigger.value, why=receipt.problem)
+        else:
+            self._conversations.end_sessions(scope)
+            _log.info(
+                "saved", scope=scope.key, trigger=trigger.value, number=receipt.number, messages=receipt.messages
+            )
+        return receipt
+
+    async def save_idle(self, scope: Scope) -> None:
+        """Save a scope that fell silent; a failure is logged, the text is kept."""
+        await self.save(scope, Trigger.IDLE)
+
+    async def write(self, scope: Scope, candidate: Candidate) -> tuple[PageId, Record]:
+        """Write one thing now; it was read back when this returns. Raises RememError."""
+        handle = self._handles.open(scope)
+        await self._index(handle)
+        return await write_now(handle, candidate, await zone_of(handle))
+
+    async def finish_plans(self, scopes: Iterable[Scope]) -> None:
+        """At start: what a crash left half done is finished, scope by scope; what cannot be is logged and kept."""
+        for scope in scopes:
+            try:
+                await resume(self._handles.open(scope))
+            except RememError as refused:
+                _log.error("an unfinished save waits", scope=scope.key, why=str(refused))
+
+    async def _index(self, handle: Handle) -> None:
+        """The index, from what is known, where nobody has answered the purpose question yet."""
+        group = isinstance(handle.scope, GroupScope)
+        rooms = [talk.room for talk in await handle.ledger.conversations()] if group else []
+        await ensure_index(handle, handle.host_zone, rooms=tuple(dict.fromkeys(rooms)))

@@ -1,0 +1,164 @@
+"""Every setting of remem, read in this one file. All faults are reported together; secrets never show in a repr.
+
+Names in the environment are REMEM_<name>, and the platforms' usual DISCORD_TOKEN, SLACK_BOT_TOKEN, SLACK_APP_TOKEN,
+SLACK_SIGNING_SECRET. A `.env` in the working directory is read too; the environment wins.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from memory_core.errors import BadInput
+from memory_core.ids import PersonKey
+from memory_core.layouts import LAYOUTS
+
+
+class Switch(StrEnum):
+    """A thing that is off unless switched on."""
+
+    ON = "on"
+    OFF = "off"
+
+
+class Mode(StrEnum):
+    """How Slack's events reach us."""
+
+    SOCKET = "socket"
+    HTTP = "http"
+
+
+class DisclosureMode(StrEnum):
+    """What step 3 of loading takes: one page, or the best records of all routed pages."""
+
+    STRICT = "strict"
+    EXCERPTS = "excerpts"
+
+
+def _platform(name: str) -> AliasChoices:
+    """A setting that goes by the platform's usual name, without our prefix."""
+    return AliasChoices(name, name.lower())
+
+
+class Settings(BaseSettings):
+    """The settings, checked. Build with `load`, which words the faults for people."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="REMEM_",
+        env_file=".env",
+        env_file_encoding="utf-8",
+        env_ignore_empty=True,
+        extra="ignore",
+        frozen=True,
+    )
+
+    workspace: Path = Field(Path("~/remem"), description="The folder that holds all memory.")
+    layout: str = Field("apm", description="The memory system of the workspace: apm.")
+    owner: Annotated[tuple[PersonKey, ...], NoDecode] = Field(
+        (), description="Person keys of the owner, comma separated; unset: the console's first speaker."
+    )
+    disclosure: DisclosureMode = Field(DisclosureMode.STRICT, description="strict (one page) or excerpts.")
+    idle_s: int = Field(1800, ge=1, description="Seconds of silence after which a conversation is saved.")
+    context_tokens: int = Field(16_000, ge=1000, description="How many tokens a conversation may hold.")
+    raw_days: str = Field("7", description="Days that flushed raw text is kept; 0: not at all; never: never erased.")
+    discord_people: Switch = Field(
+        Switch.OFF, description="Keep what people on Discord say about themselves: on or off."
+    )
+    discord_proxy: str = Field("", description="An HTTP proxy for Discord.")
+    slack_connect: Switch = Field(
+        Switch.OFF, description="Remember in rooms shared with other organisations: on or off."
+    )
+    slack_mode: Mode = Field(Mode.SOCKET, description="socket (no public address needed) or http.")
+    slack_port: int = Field(
+        3000, ge=1, le=65535, description="The port that http mode listens on, path /slack/events."
+    )
+    slack_api_url: str = Field("https://slack.com/api/", description="Slack's Web API (GovCloud has its own).")
+    log_level: str = Field("info", description="debug, info, warning or error.")
+
+    discord_token: SecretStr | None = Field(
+        None, validation_alias=_platform("DISCORD_TOKEN"), description="Bot token."
+    )
+    slack_bot_token: SecretStr | None = Field(
+        None, validation_alias=_platform("SLACK_BOT_TOKEN"), description="Bot token, begins with xoxb-."
+    )
+    slack_app_token: SecretStr | None = Field(
+        None,
+        validation_alias=_platform("SLACK_APP_TOKEN"),
+        description="App token for socket mode, begins with xapp-.",
+    )
+    slack_signing_secret: SecretStr | None = Field(
+        None, validation_alias=_platform("SLACK_SIGNING_SECRET"), description="Signing secret for http mode."
+    )
+
+    @field_validator("owner", mode="before")
+    @classmethod
+    def _owners(cls, given: object) -> object:
+        if isinstance(given, str):
+            return tuple(PersonKey(part.strip()) for part in given.split(",") if part.strip())
+        return given
+
+    @field_validator("layout")
+    @classmethod
+    def _known_layout(cls, given: str) -> str:
+        if given not in LAYOUTS:
+            raise ValueError(f"it must be one of: {', '.join(LAYOUTS)}")
+        return given
+
+    @field_validator("raw_days")
+    @classmethod
+    def _days_or_never(cls, given: str) -> str:
+        if given != "never" and not (given.isascii() and given.isdigit()):
+            raise ValueError("it must be a number of days, or never")
+        return given
+
+    @field_validator("slack_api_url")
+    @classmethod
+    def _api_url(cls, given: str) -> str:
+        if not given.startswith(("http://", "https://")) or not given.endswith("/api/"):
+            raise ValueError("it must be an http(s) address that ends in /api/")
+        return given
+
+    @field_validator("log_level")
+    @classmethod
+    def _level(cls, given: str) -> str:
+        if given.lower() not in {"debug", "info", "warning", "error"}:
+            raise ValueError("it must be debug, info, warning or error")
+        return given.lower()
+
+    @field_validator("workspace")
+    @classmethod
+    def _home(cls, given: Path) -> Path:
+        return given.expanduser().absolute()
+
+    def variable(self, field: str) -> str:
+        """The environment variable of a field."""
+        return variable(field)
+
+
+def variable(field: str) -> str:
+    """The environment variable that sets `field`."""
+    alias = Settings.model_fields[field].validation_alias
+    return str(alias.choices[0]) if isinstance(alias, AliasChoices) else f"REMEM_{field.upper()}"
+
+
+def _fault(name: str, message: str, given: object) -> str:
+    secret = name in {"DISCORD_TOKEN", "SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", "SLACK_SIGNING_SECRET"}
+    shown = "" if secret else f" is {str(given)[:60]!r}"
+    return f"{name}{shown}: {message.removeprefix('Value error, ').rstrip('.')}."
+
+
+def load(**given: object) -> Settings:
+    """The settings from the environment, with `given` on top. Raises BadInput that names every fault at once."""
+    try:
+        return Settings(**given)  # type: ignore[arg-type]  # pydantic checks what the command line gives
+    except ValidationError as refused:
+        faults = []
+        for error in refused.errors(include_url=False):
+            place = str(error["loc"][0]) if error["loc"] else "settings"
+            name = variable(place) if place in Settings.model_fields else place
+            faults.append(_fault(name, error["msg"], error.get("input")))
+        raise BadInput(f"Settings to correct ({len(faults)}): " + " ".join(faults)) from None

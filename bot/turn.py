@@ -1,0 +1,301 @@
+"""One message, from the platform's event to the answer. Read this file top to bottom and you have read the program.
+
+    take_in    event → whose memory → masked → durable      before the platform hears that we have it
+    serve      one event at a time for each room: joins, commands, edits, messages
+    said       a command in words? the answer to our question? something that cannot wait? addressed to us?
+    answer     disclose → ask the agent → mark as answered → send → record what we said
+
+What is recorded: DMs, rooms to which we were invited by name, rooms where we were once addressed. What is answered:
+DMs, mentions, replies to us, threads that we were called into. Other bots are context, our own words are never a
+source, a room that we cannot place has no memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import structlog
+from memory_core.flush import Trigger
+from memory_core.redact import mask
+
+from adapters.base import Taken
+from adapters.messages import Button, Delivery, Happening, Incoming, Outgoing, Sent
+from bot.agent import Ask
+from bot.commands import Answer, Commands, is_public
+from bot.conversations import Talk
+from bot.joining import Joining
+from bot.parts import Parts
+from bot.saving import Saving
+from bot.schedule import Schedule
+from bot.wording import (
+    SHORT_HELP,
+    at_breaker,
+    attached,
+    last_flush,
+    noted,
+    secret_seen,
+    server_greeting,
+    without_memory,
+    write_failed,
+)
+from memory_core.commands import text_command
+from memory_core.errors import LedgerFailed, RememError
+from memory_core.extract import at_once
+from memory_core.gate import persona
+from memory_core.ids import EventKey, RoomKind, Scope, message_key
+from memory_core.ledger.base import Deleted, Edited, Event, Hit, Noted, Posted, RoomState
+from memory_core.loading import disclose
+from memory_core.messages import Message, Voice
+
+FULL = 0.8
+"""The share of the context at which a conversation is saved before anything of it is cut (design section 9)."""
+
+_log = structlog.get_logger()
+
+
+class Turn:
+    """Takes events in and works them off."""
+
+    def __init__(self, parts: Parts, saving: Saving, schedule: Schedule) -> None:
+        self._parts = parts
+        self._saving = saving
+        self._schedule = schedule
+        self._joining = Joining(parts)
+        self._commands = Commands(parts, saving, self._joining)
+
+    # -- in: everything that happens before the platform is acknowledged ------------------------------------------
+
+    async def take_in(self, incoming: Incoming) -> Taken:
+        """Keep an event, durably, and queue its work. Raises LedgerFailed: the platform must deliver it again."""
+        state = await self._joining.state(incoming.room.key)
+        if not _concerns_us(incoming, state):
+            return Taken(durable=True)
+        incoming, secrets = _masked(incoming)
+        scope = await self._parts.rooms.scope_of(incoming.room, incoming.author) if incoming.member else None
+        (accepted,) = await self._parts.intake.record([_event(incoming, scope, state)])
+        if accepted.new and incoming.author.voice is Voice.PERSON:
+            work = partial(self.serve, incoming, scope, secrets)
+            if not self._parts.conversations.put(incoming.room.key, work):
+                _log.warning("room is flooded: recorded, not answered", room=incoming.room.key)
+        return Taken(durable=True)
+
+    # -- work: one event at a time for each room ------------------------------------------------------------------
+
+    async def serve(self, incoming: Incoming, scope: Scope | None, secrets: tuple[str, ...] = ()) -> None:
+        """Work off one event that is durable."""
+        if scope is None:
+            await self._no_memory(incoming)
+            return
+        talk = self._parts.conversations.talk(incoming.conversation, scope)
+        match incoming.happening:
+            case Happening.MESSAGE:
+                await self._said(incoming, scope, talk, secrets)
+            case Happening.COMMAND | Happening.BUTTON:
+                await self._command(incoming, scope, talk, incoming.words)
+            case Happening.JOINED_SERVER:
+                await self._say(incoming, server_greeting(incoming.room.server))
+            case Happening.JOINED:
+                await self._greet(incoming, scope, invited=True)
+            case Happening.RENAMED:
+                await self._parts.rooms.renamed(incoming.room)
+            case Happening.LEFT:
+                await self._saving.save(scope, Trigger.IDLE)
+                self._parts.conversations.forget(incoming.conversation)
+            case Happening.CLOSED:
+                talk.end_session()
+            case Happening.EDIT | Happening.DELETE:
+                talk.tokens = None
+
+    async def _no_memory(self, incoming: Incoming) -> None:
+        """A room without memory says so in one line, and only to who addresses us there."""
+        asked_privately = incoming.happening in {Happening.COMMAND, Happening.BUTTON}
+        if incoming.addressed or asked_privately:
+            text = without_memory(incoming, self._parts.rooms.refusal(incoming.room))
+            await self._say(incoming, text, private=asked_privately)
+
+    async def _greet(self, incoming: Incoming, scope: Scope, *, invited: bool) -> None:
+        """Greet a room once and ask for its purpose; one whose memory is there already is asked nothing."""
+        if not invited and await self._joining.is_known(incoming.room.key):
+            return
+        text, buttons, asks = await self._joining.words(incoming, scope, invited=invited)
+        sent = await self._say(incoming, text, buttons=buttons) if text else None
+        question = sent.messages[-1] if sent and sent.messages and asks else None
+        await self._joining.greeted(incoming, question)
+
+    async def _command(self, incoming: Incoming, scope: Scope, talk: Talk, words: str) -> None:
+        """A command: an app command, a button, or words in a message."""
+        try:
+            answer = await self._commands.run(words, incoming, scope, talk)
+        except RememError as refused:
+            _log.error("command failed", room=incoming.room.key, why=str(refused))
+            answer = Answer(f"That did not work, and nothing was lost: {refused}", public=is_public(words))
+        await self._say(incoming, answer.text, private=not answer.public)
+
+    # -- a message ------------------------------------------------------------------------------------------------
+
+    async def _said(self, incoming: Incoming, scope: Scope, talk: Talk, secrets: tuple[str, ...]) -> None:
+        """A person said something in a room that is recorded."""
+        words = text_command(incoming.text, addressed=incoming.addressed)
+        if words is not None:
+            await self._command(incoming, scope, talk, words)
+            return
+        if await self._joining.is_answer(incoming):
+            await self._command(incoming, scope, talk, f"purpose {incoming.text}")
+            return
+        if incoming.addressed and incoming.room.kind is not RoomKind.DIRECT:
+            await self._greet(incoming, scope, invited=False)
+        written = await self._write_at_once(incoming, scope, talk)
+        if incoming.addressed:
+            await self._answer(incoming, scope, talk, [*written, *secret_seen(secrets)])
+        await self._schedule.active(incoming.conversation, scope)
+        await self._save_if_full(incoming, scope, talk)
+
+    async def _write_at_once(self, incoming: Incoming, scope: Scope, talk: Talk) -> list[str]:
+        """What cannot wait (an explicit decision, "remember …", a task change) is in its page before we say so."""
+        candidate = at_once(_message(incoming), direct=incoming.room.kind is RoomKind.DIRECT)
+        if candidate is None or not self._commands.may_keep(candidate.kind, incoming):
+            return []
+        try:
+            page, record = await self._saving.write(scope, candidate)
+        except RememError as refused:
+            _log.error("write failed", scope=scope.key, why=str(refused))
+            return [write_failed(refused)]
+        stamp = await self._parts.handles.open(scope).store.stamp(page)
+        if stamp is not None:
+            talk.session = talk.session.wrote(page, stamp.sha256)
+        return [noted(candidate, page, record)]
+
+    async def _answer(self, incoming: Incoming, scope: Scope, talk: Talk, notes: list[str]) -> None:
+        """Disclose, ask the agent, mark as answered, send, record."""
+        if not incoming.text.strip():
+            await self._say(incoming, SHORT_HELP, scope=scope)
+            return
+        handle, message = self._parts.handles.open(scope), _message(incoming)
+        await self._parts.adapters[incoming.room.key.platform].typing(incoming.conversation)
+        begins = not talk.session.started
+        title = incoming.room.title
+        disclosure = await disclose(handle, talk.session, message.text, title=title, mode=self._parts.mode)
+        talk.session, talk.last_disclosure = talk.session.with_(disclosure), disclosure
+        root = await handle.ledger.find(incoming.reply_to) if incoming.reply_to else None
+        ask = Ask(
+            message=message,
+            disclosures=talk.session.disclosures or (disclosure,),
+            context=await handle.ledger.context(incoming.conversation),
+            persona=await persona(handle),
+            title=title,
+            root=root.message if root else None,
+            direct=incoming.room.kind is RoomKind.DIRECT,
+        )
+        reply = await self._parts.agent.reply(ask)
+        fresh = [(page, record) for page, record in reply.quoted if record not in talk.used]
+        await handle.ledger.add_hits([Hit(page, record, self._parts.clock.now()) for page, record in fresh])
+        talk.used.update(record for _, record in fresh)
+        lines = [*notes, reply.text, *at_breaker(disclosure)]
+        if begins and ask.direct:
+            lines.append(await last_flush(handle))
+        if await self._parts.intake.answered(message.key):
+            await self._say(incoming, "\n\n".join(lines), scope=scope)
+
+    async def _save_if_full(self, incoming: Incoming, scope: Scope, talk: Talk) -> None:
+        """A conversation that nears its limit is saved before anything of it is cut."""
+        count = self._parts.counter.count
+        if talk.tokens is None:
+            context = await self._parts.handles.open(scope).ledger.context(incoming.conversation)
+            talk.tokens = sum(count(entry.message.text) for entry in context.fresh)
+        else:
+            talk.tokens += count(incoming.text)
+        if talk.tokens >= FULL * self._parts.context_tokens:
+            await self._saving.save(scope, Trigger.CONTEXT)
+
+    # -- out ------------------------------------------------------------------------------------------------------
+
+    async def _say(
+        self,
+        incoming: Incoming,
+        text: str,
+        *,
+        private: bool = False,
+        buttons: tuple[Button, ...] = (),
+        scope: Scope | None = None,
+    ) -> Sent:
+        """Answer where it belongs. With `scope` our words become part of the recorded conversation."""
+        outgoing = Outgoing(
+            conversation=incoming.conversation,
+            text=text,
+            reply_to=incoming.message,
+            private=private and bool(incoming.answer_to),
+            answer_to=incoming.answer_to,
+            buttons=buttons,
+        )
+        sent = await self._parts.adapters[incoming.room.key.platform].send(outgoing)
+        if sent.delivery is not Delivery.SENT:
+            _log.warning("answer not delivered", room=incoming.room.key, delivery=sent.delivery.value, why=sent.why)
+        elif scope is not None:
+            await self._record_own(incoming, text, sent, scope)
+        return sent
+
+    async def _record_own(self, incoming: Incoming, text: str, sent: Sent, scope: Scope) -> None:
+        own = replace(
+            _message(incoming),
+            author=self._parts.me(incoming.room.key.platform),
+            author_name="remem",
+            voice=Voice.SELF,
+            text=mask(text).text,
+            sent_at=self._parts.clock.now(),
+            addressed=False,
+            reply_to=incoming.message,
+        )
+        posts = [Posted(EventKey(key), replace(own, key=key), scope) for key in sent.messages[:1]]
+        try:
+            await self._parts.intake.record(posts)
+        except LedgerFailed as refused:
+            _log.error("own answer not recorded", room=incoming.room.key, why=str(refused))
+
+
+# -- pure: the event in the terms of the ledger --------------------------------------------------------------------
+
+
+def _concerns_us(incoming: Incoming, state: RoomState) -> bool:
+    """A room that we merely can see is not recorded; joins and commands always concern us."""
+    if incoming.happening is not Happening.MESSAGE:
+        return True
+    return incoming.addressed or state.recorded or incoming.room.kind is RoomKind.DIRECT
+
+
+def _masked(incoming: Incoming) -> tuple[Incoming, tuple[str, ...]]:
+    """The event without secrets, attachments told in words; and which kinds of secret were seen."""
+    text, words = mask(attached(incoming.text, incoming.attachments)), mask(incoming.words)
+    room = replace(incoming.room, topic=mask(incoming.room.topic).text)
+    masked = replace(incoming, text=text.text, words=words.text, room=room, attachments=())
+    return masked, (*text.kinds, *words.kinds)
+
+
+def _event(incoming: Incoming, scope: Scope | None, state: RoomState) -> Event:
+    """The event as the ledger keeps it. Commands in words, and rooms without memory, leave only their key."""
+    match incoming.happening:
+        case Happening.EDIT if incoming.message is not None:
+            return Edited(incoming.event, incoming.message, incoming.text, incoming.sent_at)
+        case Happening.DELETE if incoming.message is not None:
+            return Deleted(incoming.event, incoming.message)
+        case Happening.MESSAGE if incoming.message is not None:
+            command = text_command(incoming.text, addressed=incoming.addressed) is not None
+            kept = None if command or state.stopped else scope
+            return Posted(incoming.event, _message(incoming), kept, owed=incoming.addressed and kept is not None)
+    return Noted(incoming.event)
+
+
+def _message(incoming: Incoming) -> Message:
+    """The message that an event posts."""
+    return Message(
+        key=incoming.message or message_key(incoming.room.key, incoming.event),
+        conversation=incoming.conversation,
+        author=incoming.author.key,
+        author_name=incoming.author.name,
+        text=incoming.text,
+        sent_at=incoming.sent_at,
+        voice=incoming.author.voice,
+        room_title=incoming.room.title,
+        addressed=incoming.addressed,
+        reply_to=incoming.reply_to,
+    )

@@ -1,0 +1,120 @@
+"""What the bot says around its answers: short, friendly, true. Commands' texts stand in memory_core.answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memory_core.flush import read_state
+
+from adapters.messages import Attachment, Button, Incoming, Room
+from memory_core.answers import flush_time
+from memory_core.candidates import Candidate
+from memory_core.disclosure import Disclosure
+from memory_core.errors import RememError
+from memory_core.handle import Handle
+from memory_core.ids import PageId, RoomKind
+from memory_core.records import Record
+from memory_core.text import one_line
+from memory_core.zone import zone_of
+
+TOPIC_BUTTON = "purpose-topic"
+"""The id of the button that takes the room's topic as its purpose."""
+
+SHORT_HELP = (
+    "I'm here. Ask what was decided, planned or learned here; `/remem` saves, `/remem help` shows all I can do."
+)
+
+
+def greeting(room: Room) -> str:
+    """The first words in a room: that it is recorded, what is kept, how to see it, and what is it for?"""
+    topic = one_line(room.topic, 200)
+    suggestion = f" The topic says: “{topic}”." if topic else ""
+    return (
+        "Hello, I'm remem. From now on I record what is said here and keep what matters: decisions, tasks, lessons, "
+        "who does what. It stays in this room's own memory; `/remem show` and `/remem search` let you see it, and the "
+        "files can be edited or deleted by whoever runs me.\n"
+        f"What is this group for?{suggestion} Reply to this message, or say `/remem purpose …`."
+    )
+
+
+def topic_button(room: Room) -> tuple[Button, ...]:
+    """A button that takes the topic as the purpose, where there is a topic."""
+    return (Button(TOPIC_BUTTON, "Use the topic"),) if one_line(room.topic) else ()
+
+
+def server_greeting(server: str) -> str:
+    """The one greeting of a server."""
+    where = f" on {one_line(server, 80)}" if server else ""
+    return (
+        f"Hello, I'm remem{where}. I record nothing until somebody mentions me in a channel; then I remember what "
+        "matters there, for that channel only. `/remem help` shows what I can do."
+    )
+
+
+HELLO_AGAIN = "I am back, and I still have this room's memory."
+
+
+def without_memory(incoming: Incoming, refusal: str) -> str:
+    """Why there is no memory where somebody addressed us."""
+    if not incoming.member:
+        return (
+            "I am not in this channel, so I keep no memory of it. Invite me first (/invite @remem), then try again."
+        )
+    if refusal:
+        return refusal
+    if incoming.room.kind is RoomKind.UNKNOWN:
+        return "I cannot tell what kind of room this is, so I neither read nor keep any memory here."
+    return "I keep no memory in this room."
+
+
+def attached(text: str, attachments: Sequence[Attachment]) -> str:
+    """A message with what was attached to it told in words: name, type, size, and a text file's text."""
+    return "\n".join([*([text] if text else []), *map(_attachment, attachments)])
+
+
+def _attachment(one: Attachment) -> str:
+    facts = ", ".join(fact for fact in (one.media_type, f"{one.size_bytes} bytes" if one.size_bytes else "") if fact)
+    head = f"[attached: {one_line(one.name, 100)}" + (f" ({facts})" if facts else "") + "]"
+    if not one.text:
+        return head
+    return f"{head}\n{one.text}" + ("\n[the file goes on; only its beginning was read]" if one.cut else "")
+
+
+def noted(candidate: Candidate, page: PageId, record: Record) -> str:
+    """That something stands in its page now; said only after it was read back."""
+    return f"Noted as {_article(candidate.kind.value)} in {page}: {record.title}."
+
+
+def _article(word: str) -> str:
+    return f"{'an' if word[0] in 'aeiou' else 'a'} {word}"
+
+
+def secret_seen(kinds: Sequence[str]) -> list[str]:
+    """That a secret was seen and not kept; never its value."""
+    if not kinds:
+        return []
+    what = ", ".join(dict.fromkeys(kinds))
+    return [
+        f"I saw a secret in your message ({what}) and masked it: I keep no secrets. Better delete the message too."
+    ]
+
+
+def at_breaker(disclosure: Disclosure) -> list[str]:
+    """The short note of an answer for which the budget ended the loading."""
+    if not disclosure.breaker:
+        return []
+    left = ", ".join(dict.fromkeys(part.page for part in disclosure.left_out)) or "more"
+    return [
+        f"(My memory budget for this conversation is used up; not looked at: {left}. `/remem` saves and starts anew.)"
+    ]
+
+
+def write_failed(refused: RememError) -> str:
+    """That something could not be written at once; it is in the ledger and the next flush takes it."""
+    return f"I could not write that down yet: {refused} It is kept, and saved with the next save."
+
+
+async def last_flush(handle: Handle) -> str:
+    """The line that ends the first reply of a DM session: `last flush: YYYY-MM-DD HH:mm`."""
+    moment = (await read_state(handle)).last_flush_time
+    return f"last flush: {flush_time(moment, await zone_of(handle)) or 'never'}"

@@ -1,0 +1,203 @@
+"""What the commands say: short, friendly, true. Pure functions from values to text.
+
+A receipt is worded only from what was read back; names of pages are page ids, never paths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+
+from memory_core.commands import FORMS, Form, Right, Unknown
+from memory_core.disclosure import Disclosure, LeftOut, Loaded
+from memory_core.flush import Receipt
+from memory_core.gate import Found
+from memory_core.ids import PageId
+from memory_core.layouts import Kind
+
+_PLURALS = {
+    Kind.LESSON: "lessons",
+    Kind.STATUS: "status changes",
+    Kind.STACK: "facts about the stack",
+    Kind.ARCHITECTURE: "facts about the architecture",
+    Kind.ENVIRONMENT: "facts about the environment",
+}
+_SINGULARS = {
+    Kind.STATUS: "status change",
+    Kind.STACK: "fact about the stack",
+    Kind.ARCHITECTURE: "fact about the architecture",
+    Kind.ENVIRONMENT: "fact about the environment",
+}
+SHOWN_CHARACTERS = 6000
+"""How much of a page `/remem show` gives in a chat; the rest is named."""
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """`1 message`, `3 messages`."""
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def kinds_counted(kinds: Mapping[Kind, int]) -> str:
+    """`2 decisions, 1 task`."""
+    return ", ".join(
+        counted(number, _SINGULARS.get(kind, kind.value), _PLURALS.get(kind, "")) for kind, number in kinds.items() if number
+    )
+
+
+def receipt_text(receipt: Receipt) -> str:
+    """The receipt of a flush: kinds, pages, messages, pending; or why nothing was saved."""
+    if receipt.problem:
+        return f"Nothing was saved: {receipt.problem} What was said is kept, and saved by the next try."
+    read = counted(receipt.messages, "message")
+    if not receipt.written:
+        return f"Nothing new to keep ({read} read)." if receipt.messages else "Nothing new since the last save."
+    what = kinds_counted(receipt.kinds) or "notes for the journal"
+    pages = ", ".join(receipt.pages)
+    pending = f" {counted(receipt.pending, 'thing')} still open, settled at the next save." if receipt.pending else ""
+    return f"Saved (no. {receipt.number}): {what} from {read}, in {pages}.{pending}"
+
+
+def help_text(*, prefix: str = "/remem") -> str:
+    """The table of the forms that exist."""
+    rows = [_help_row(form, prefix) for form in FORMS]
+    return "What remem can do here:\n" + "\n".join(rows)
+
+
+def _help_row(form: Form, prefix: str) -> str:
+    call = " ".join(part for part in (prefix, form.word, form.argument) if part)
+    right = "" if form.right is Right.MEMBER else f" ({form.right})"
+    return f"- `{call}`: {form.effect}{right}"
+
+
+def unknown_text(unknown: Unknown) -> str:
+    """An unknown word gets the nearest form and the table."""
+    hint = f" Did you mean `{unknown.nearest}`?" if unknown.nearest else ""
+    return f"I don't know `{unknown.word}`.{hint}\n{help_text()}"
+
+
+def missing_text(form: Form) -> str:
+    """A form that was called without what it needs."""
+    return f"`/remem {form.word}` needs {form.argument}. For example: `/remem {form.word} {_EXAMPLES[form.word]}`"
+
+
+_EXAMPLES = {
+    "search": "cache",
+    "note": "decision: we use Redis for sessions",
+    "purpose": "we run the build servers",
+    "zone": "Europe/Berlin",
+    "rule": "answer in English",
+}
+
+NOT_ADMIN = "Only an admin of this room may do that."
+
+
+@dataclass(frozen=True, slots=True)
+class PageSize:
+    """A page of the scope in numbers."""
+
+    page: PageId
+    lines: int
+    tokens: int
+    budget_lines: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What `/remem status` tells. `unsaved`: messages since the last flush; `loaded`: what the session holds now."""
+
+    title: str
+    purpose: str
+    zone: str
+    last_flush: str
+    flush_number: int
+    unsaved: int
+    pending: int
+    tasks: Sequence[str]
+    pages: Sequence[PageSize]
+    budget_tokens: int
+    spent_tokens: int
+    loaded: Sequence[PageId]
+    recorded: bool = True
+    notes: Sequence[str] = ()
+
+
+def status_text(status: Status) -> str:
+    """The status, a line each."""
+    saved = f"{status.last_flush} (no. {status.flush_number})" if status.last_flush else "never"
+    lines = [
+        f"**{status.title}**" + (f": {status.purpose}" if status.purpose else ""),
+        f"- last flush: {saved}; {counted(status.unsaved, 'message')} not saved yet; {status.pending} pending",
+        f"- tasks: {'; '.join(status.tasks) if status.tasks else 'none'}",
+        f"- pages: {', '.join(map(_page_size, status.pages)) if status.pages else 'none yet'}",
+        f"- loaded now: {', '.join(status.loaded) or 'nothing'} "
+        f"({status.spent_tokens} of {status.budget_tokens} tokens); time zone {status.zone}",
+    ]
+    if not status.recorded:
+        lines.append("- I do not record this room: nobody has addressed me here yet.")
+    return "\n".join([*lines, *(f"- note: {note}" for note in status.notes)])
+
+
+def _page_size(size: PageSize) -> str:
+    over = " (over its budget)" if size.budget_lines is not None and size.lines > size.budget_lines else ""
+    return f"{size.page} {size.lines} lines/{size.tokens} tokens{over}"
+
+
+def why_text(disclosure: Disclosure | None) -> str:
+    """The last disclosure: step, page, trigger, tokens, what was left out."""
+    if disclosure is None:
+        return "I have not answered here since I started, so nothing was loaded."
+    if not disclosure.indexed:
+        return "This memory has no index yet, so nothing was loaded. `/remem purpose …` makes one."
+    lines = [f"For the last answer in {disclosure.title}:"]
+    lines += [_why_loaded(part) for part in disclosure.loaded]
+    lines += [_why_left(part) for part in disclosure.left_out]
+    lines.append(f"- in all {disclosure.tokens} tokens; the session holds {disclosure.spent_tokens} of {disclosure.budget_tokens}")
+    return "\n".join([*lines, *(f"- note: {note}" for note in disclosure.notes)])
+
+
+def _why_loaded(part: Loaded) -> str:
+    priority = f" ({part.priority.name})" if part.priority is not None else ""
+    return f"- {part.step}: {part.page}{priority}, {part.tokens} tokens{', cut' if part.cut else ''}: {part.why}"
+
+
+def _why_left(part: LeftOut) -> str:
+    return f"- left out: {part.page}, {part.what}, {part.tokens} tokens: {part.why}"
+
+
+def search_text(words: str, found: Sequence[Found]) -> str:
+    """Search results, best first, each with page, date and source."""
+    if not found:
+        return f"Nothing about “{words}” in this memory."
+    return f"About “{words}”:\n" + "\n".join(f"- {found_line(one)}" for one in found)
+
+
+def found_line(found: Found) -> str:
+    """One result: date, title or text, page, source."""
+    day = f"[{found.day.isoformat()}] " if found.day else ""
+    text = " ".join(found.text.split())
+    title = f"{found.title}: " if found.title and found.title not in text else ""
+    source = f", {found.source}" if found.source else ""
+    return f"{day}{title}{text[:400]} ({found.page}{source})"
+
+
+def page_text(page: PageId, text: str) -> str:
+    """A page as shown in a chat; what is beyond the limit is named."""
+    shown = text.strip()
+    if len(shown) > SHOWN_CHARACTERS:
+        left = len(shown) - SHOWN_CHARACTERS
+        cut = shown[:SHOWN_CHARACTERS]
+        shown = f"{cut}\n… ({left} more characters; `/remem search` finds what stands there)"
+    return f"{page}:\n{shown}" if shown else f"{page} is empty."
+
+
+def pages_text(sizes: Sequence[PageSize]) -> str:
+    """The list that `/remem show` gives without a page."""
+    if not sizes:
+        return "This memory has no page yet. `/remem note …` or the next save makes the first."
+    return "Pages: " + ", ".join(map(_page_size, sizes)) + ". `/remem show <page>` reads one."
+
+
+def flush_time(moment: datetime | None, zone: tzinfo) -> str:
+    """`YYYY-MM-DD HH:mm` in the scope's zone; '' for never."""
+    return moment.astimezone(zone).strftime("%Y-%m-%d %H:%M") if moment else ""

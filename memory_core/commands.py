@@ -1,0 +1,98 @@
+"""/remem: the words, who may say them, and what an unknown one gets.
+
+This file is a table and a parser, both pure; what a command does stands in bot/commands.py, what it answers in
+memory_core/answers.py. A form that is not in the table does not exist: help shows the table.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from memory_core.layouts import Kind
+
+
+class Right(StrEnum):
+    """Who may use a form."""
+
+    MEMBER = "member"
+    ADMIN = "admin"
+    FIRST = "first answer: anyone; later: admin"
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One form of /remem. `argument` shows what stands after the word; `needs` it or not."""
+
+    word: str
+    argument: str
+    effect: str
+    right: Right = Right.MEMBER
+    needs: bool = False
+    public: bool = False
+
+
+FORMS = (
+    Form("", "", "save this conversation into memory now", public=True),
+    Form("status", "", "last flush, pending, tasks, pages and their tokens, budget, what is loaded now"),
+    Form("why", "", "what was loaded for the last answer here: step, page, trigger, tokens, what was left out"),
+    Form("show", "[page]", "read a page of this memory; without a page: the list"),
+    Form("search", "<words>", "search this memory", needs=True),
+    Form("note", "[kind:] <text>", "write one thing now", needs=True),
+    Form("purpose", "<text>", "what this group is for", Right.FIRST, needs=True),
+    Form("zone", "<time zone>", "the time zone of this memory, such as Europe/Berlin", Right.ADMIN, needs=True),
+    Form("rule", "<text>", "add a hard rule", Right.ADMIN, needs=True),
+    Form("help", "", "this table"),
+)
+
+_BY_WORD = {form.word: form for form in FORMS}
+_TEXT_COMMAND = re.compile(r"!?\s*/?remem(?:\s+(?P<rest>.*))?", re.DOTALL | re.IGNORECASE)
+_KIND_PREFIX = re.compile(r"(?P<kind>[^\W\d_]{3,15})\s*[:：]\s*(?P<text>.+)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A command as it was said: its form and what stands after the word."""
+
+    form: Form
+    argument: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A word that is no form; `nearest` is the closest that exists, '' if none is close."""
+
+    word: str
+    nearest: str = ""
+
+
+def parse(words: str) -> Call | Unknown:
+    """What stands after /remem, as a call. A form that needs an argument and has none gets help on itself."""
+    word, _, argument = words.strip().partition(" ")
+    form = _BY_WORD.get(word.lower())
+    if form is None:
+        near = difflib.get_close_matches(word.lower(), [known for known in _BY_WORD if known], n=1, cutoff=0.5)
+        return Unknown(word[:40], near[0] if near else "")
+    return Call(form, argument.strip())
+
+
+def text_command(text: str, *, addressed: bool) -> str | None:
+    """The words of a command written as text: `!remem …` anywhere, `remem …` or `/remem …` to the bot; None for talk.
+
+    `!remembrance day is Monday` is talk (the word must end), and so is `@bot remember that …`.
+    """
+    stripped = text.strip()
+    match = _TEXT_COMMAND.fullmatch(stripped)
+    if match is None or not (stripped.startswith("!") or addressed):
+        return None
+    return (match.group("rest") or "").strip()
+
+
+def note_kind(argument: str) -> tuple[Kind | None, str]:
+    """Split `[kind:] text` of a note; None where no known kind stands in front."""
+    match = _KIND_PREFIX.fullmatch(argument.strip())
+    if match and match.group("kind").lower() in Kind:
+        return Kind(match.group("kind").lower()), match.group("text").strip()
+    return None, argument.strip()
