@@ -1,0 +1,122 @@
+"""Discord as a platform of remem: connect, say, and the three questions.
+
+The connection is discord.py as it is (events.py); what comes in is made ours by normalise, what goes out by render
+and sending, and what Discord refuses is told by errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import aiohttp
+import discord
+
+from adapters.base import Check, Deliver
+from adapters.discord import doctor, render, sending
+from adapters.discord.errors import REFUSALS, intent_off, refusal
+from adapters.discord.events import Connection
+from adapters.discord.places import channel_id, kind_of
+from adapters.messages import Delivery, Outgoing, Sent
+from memory_core.ids import Conversation, PersonKey, RoomKey, RoomKind
+
+
+class DiscordAdapter:
+    """The adapter. `proxy` is an HTTP proxy for every call; `connector` makes connectors that trust other authorities."""
+
+    def __init__(
+        self,
+        token: str,
+        proxy: str | None = None,
+        *,
+        connector: Callable[[], aiohttp.BaseConnector] | None = None,
+        guild_ready_timeout_s: float = 2.0,
+    ) -> None:
+        self._token = token
+        self._proxy = proxy or None
+        self._connector = connector
+        self._guild_ready_timeout_s = guild_ready_timeout_s
+        self._connection: Connection | None = None
+        self._closed = False
+
+    def __repr__(self) -> str:
+        """Without the token."""
+        return f"{type(self).__name__}(proxy={self._proxy!r})"
+
+    @property
+    def platform(self) -> str:
+        """`discord`."""
+        return "discord"
+
+    @property
+    def piece_characters(self) -> int:
+        """2,000."""
+        return render.PIECE_CHARACTERS
+
+    async def run(self, deliver: Deliver) -> None:
+        """Connect and deliver until `close`. Raises RememError where Discord refuses the token or the intent."""
+        self._connection = connection = Connection(
+            deliver,
+            proxy=self._proxy,
+            connector=self._connector() if self._connector else None,
+            guild_ready_timeout_s=self._guild_ready_timeout_s,
+        )
+        try:
+            await connection.login(self._token)
+            if not doctor.content_granted(connection.application_flags):
+                raise intent_off()
+            await connection.connect()
+        except REFUSALS as error:
+            if not self._closed:
+                raise refusal(error) from None
+        finally:
+            await connection.close()
+
+    async def close(self) -> None:
+        """Take no more events, then disconnect."""
+        self._closed = True
+        if self._connection is not None:
+            self._connection.stopped = True
+            await self._connection.close()
+
+    async def send(self, outgoing: Outgoing) -> Sent:
+        """Say it: through the interaction while its token lives, else to the room or the person. Never raises."""
+        if self._connection is None or self._closed:
+            return Sent(Delivery.FAILED, why="Discord is not connected")
+        return await sending.send(self._connection, self._connection.asked, outgoing)
+
+    async def typing(self, conversation: Conversation) -> None:
+        """Show that an answer is being made, for ten seconds."""
+        if self._connection is None or self._closed:
+            return
+        try:
+            await self._connection.get_partial_messageable(channel_id(conversation)).typing()
+        except REFUSALS:
+            return
+
+    async def is_admin(self, room: RoomKey, person: PersonKey) -> bool:
+        """Manage Channels or Manage Server; in a DM the person themselves."""
+        if self._connection is None or self._closed:
+            return False
+        channel = await self._connection.channels.by_id(int(room.native))
+        if kind_of(channel) is RoomKind.DIRECT and isinstance(channel, discord.DMChannel):
+            return any(user.id == int(person.native) for user in channel.recipients)
+        place = channel.parent if isinstance(channel, discord.Thread) else channel
+        if not isinstance(place, discord.abc.GuildChannel):
+            return False
+        try:
+            may = place.permissions_for(await place.guild.fetch_member(int(person.native)))
+        except REFUSALS:
+            return False
+        return may.manage_channels or may.manage_guild
+
+    async def check(self) -> tuple[Check, ...]:
+        """Token, intent, servers, permissions; over the Web API, beside a running connection."""
+        return await doctor.examine(self._visitor(), self._token)
+
+    async def invite_url(self) -> str:
+        """The address for adding the bot to a server. Raises RememError where Discord refuses the token."""
+        return doctor.invite_url(await doctor.application_id(self._visitor(), self._token))
+
+    def _visitor(self) -> discord.Client:
+        connector = self._connector() if self._connector else None
+        return discord.Client(intents=discord.Intents(guilds=True), proxy=self._proxy, connector=connector)

@@ -1,0 +1,175 @@
+"""The connection: discord.py's events, made ours and handed in.
+
+Messages of one channel are handed in in the order in which they came, also when one of them has a file to be read or
+a channel to be looked up first. A dropped connection is discord.py's business: it resumes, and what was missed is
+replayed. What raises here is logged by discord.py with its traceback; the next event is not harmed by it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from datetime import UTC, datetime
+from weakref import WeakValueDictionary
+
+import aiohttp
+import discord
+
+from adapters.base import Deliver
+from adapters.discord import normalise, notices
+from adapters.discord.asked import AskedTable
+from adapters.discord.channels import Channels, Recent
+from adapters.discord.command import command_tree
+from adapters.discord.errors import REFUSALS, why
+from adapters.discord.files import texts_of
+from adapters.discord.places import Channel, kind_of
+from adapters.discord.render import NO_PINGS
+from adapters.messages import Happening, Incoming
+from memory_core.ids import RoomKind
+from memory_core.messages import Voice
+
+INTENTS = discord.Intents(guilds=True, guild_messages=True, dm_messages=True, message_content=True)
+_log = logging.getLogger(__name__)
+
+
+class Connection(discord.Client):
+    """A discord.py client that hands events to `deliver`."""
+
+    def __init__(
+        self,
+        deliver: Deliver,
+        *,
+        proxy: str | None,
+        connector: aiohttp.BaseConnector | None,
+        guild_ready_timeout_s: float,
+    ) -> None:
+        super().__init__(
+            intents=INTENTS,
+            proxy=proxy,
+            connector=connector,
+            allowed_mentions=NO_PINGS,
+            max_messages=None,
+            member_cache_flags=discord.MemberCacheFlags.none(),
+            guild_ready_timeout=guild_ready_timeout_s,
+        )
+        self._deliver = deliver
+        self._called: Recent[None] = Recent(1_000)
+        self._turnstiles: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
+        self._tree = command_tree(self, self._take_interaction)
+        self.channels = Channels(self)
+        self.asked = AskedTable()
+        self.stopped = False
+
+    @property
+    def own(self) -> normalise.Own:
+        """Who we are, for normalise."""
+        return normalise.Own(self.user.id if self.user else 0, self.application_id, self._called)
+
+    async def setup_hook(self) -> None:
+        """Register /remem; without it, text commands still work."""
+        try:
+            await self._tree.sync()
+        except REFUSALS as error:
+            _log.warning("/remem could not be registered as an app command: %s", why(error))
+
+    def _in_order(self, channel_id: int) -> asyncio.Lock:
+        return self._turnstiles.setdefault(channel_id, asyncio.Lock())
+
+    async def _hand_in(self, incoming: Incoming | None) -> None:
+        if incoming is not None and not self.stopped:
+            await self._deliver(incoming)
+
+    # messages
+
+    async def on_message(self, message: discord.Message) -> None:
+        """MESSAGE_CREATE."""
+        async with self._in_order(message.channel.id):
+            channel = await self.channels.certain(message.channel)
+            incoming = normalise.posted(message, channel, self.own, await texts_of(message))
+            if incoming is not None:
+                self._note_thread(incoming, channel)
+            await self._hand_in(incoming)
+
+    def _note_thread(self, incoming: Incoming, channel: Channel) -> None:
+        """A thread in which we speak, or are spoken to, is one that we were called into."""
+        if isinstance(channel, discord.Thread) and (incoming.addressed or incoming.author.voice is Voice.SELF):
+            self._called.put(channel.id, None)
+
+    async def on_raw_message_edit(self, payload: discord.RawMessageUpdateEvent) -> None:
+        """MESSAGE_UPDATE, also of messages that nobody remembers."""
+        async with self._in_order(payload.channel_id):
+            channel = await self.channels.certain(payload.message.channel)
+            await self._hand_in(normalise.edited(payload.message, channel, self.own))
+
+    async def on_raw_message_delete(self, payload: discord.RawMessageDeleteEvent) -> None:
+        """MESSAGE_DELETE."""
+        await self._deleted(payload.channel_id, payload.guild_id, [payload.message_id])
+
+    async def on_raw_bulk_message_delete(self, payload: discord.RawBulkMessageDeleteEvent) -> None:
+        """MESSAGE_DELETE_BULK."""
+        await self._deleted(payload.channel_id, payload.guild_id, sorted(payload.message_ids))
+
+    async def _deleted(self, channel_id: int, guild_id: int | None, messages: list[int]) -> None:
+        async with self._in_order(channel_id):
+            channel = await self.channels.by_id(channel_id, guild_id)
+            for message in messages:
+                await self._hand_in(normalise.deleted(message, channel, self.own, datetime.now(UTC)))
+
+    # rooms
+
+    async def on_guild_join(self, guild: discord.Guild) -> None:
+        """The bot was invited: the system channel, else the first where it may speak, is where it may greet."""
+        mine = [channel for channel in guild.text_channels if _may_speak(guild, channel)]
+        greeting = guild.system_channel if guild.system_channel in mine else next(iter(mine), guild.system_channel)
+        if greeting is not None:
+            await self._hand_in(notices.joined(guild, greeting, self.own, datetime.now(UTC)))
+
+    async def on_guild_remove(self, guild: discord.Guild) -> None:
+        """The bot was removed: every room of the server is left."""
+        for channel in (*guild.channels, *guild.threads):
+            await self._room(Happening.LEFT, channel)
+
+    async def on_guild_channel_delete(self, channel: discord.abc.GuildChannel) -> None:
+        """A channel is gone."""
+        await self._room(Happening.LEFT, channel)
+
+    async def on_thread_delete(self, thread: discord.Thread) -> None:
+        """A thread is gone; only a private one is a room."""
+        await self._room(Happening.LEFT, thread)
+
+    async def on_guild_channel_update(
+        self, before: discord.abc.GuildChannel, after: discord.abc.GuildChannel
+    ) -> None:
+        """A new name or topic."""
+        if before.name != after.name or getattr(before, "topic", None) != getattr(after, "topic", None):
+            await self._room(Happening.RENAMED, after)
+
+    async def on_thread_update(self, before: discord.Thread, after: discord.Thread) -> None:
+        """A new name of a thread; only a private one is a room."""
+        if before.name != after.name:
+            await self._room(Happening.RENAMED, after)
+
+    async def _room(self, what: Happening, channel: Channel) -> None:
+        if kind_of(channel) in {RoomKind.CHANNEL, RoomKind.PRIVATE_THREAD}:
+            await self._hand_in(notices.changed(what, channel, self.own, datetime.now(UTC)))
+
+    # commands and buttons
+
+    async def on_interaction(self, interaction: discord.Interaction[discord.Client]) -> None:
+        """INTERACTION_CREATE: buttons; the command comes through the tree."""
+        if interaction.type is discord.InteractionType.component:
+            await self._take_interaction(interaction)
+
+    async def _take_interaction(self, interaction: discord.Interaction[discord.Client]) -> None:
+        if not self.stopped:
+            place = interaction.channel
+            incoming = notices.interaction(interaction, place, self.own) if place is not None else None
+            await self.asked.take(interaction, incoming, self._deliver)
+
+
+def _may_speak(guild: discord.Guild, channel: discord.TextChannel) -> bool:
+    me: discord.Member | None = guild.me
+    if me is None:
+        return False
+    may = channel.permissions_for(me)
+    return may.view_channel and may.send_messages

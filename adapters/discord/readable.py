@@ -1,0 +1,64 @@
+"""Discord's message markup as people read it: pure.
+
+`<@1>` becomes `@Ana`, `<#2>` `#ops`, `<@&3>` `@Ops team`, `<:tick:4>` `:tick:`, `<t:1712412120:R>` a time in UTC,
+`</remem:5>` `/remem`. Ids decide elsewhere (authors, rooms); in text they would be unreadable, and an id that is
+quoted later would ping someone. What has no name any more is told as such, without its id. `@everyone` stays as it
+was written: no message of ours can ping (render.NO_PINGS).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+import discord
+
+from memory_core.text import one_line
+
+_MARKUP = re.compile(
+    r"<(?:@!?(?P<user>\d{1,20})|@&(?P<role>\d{1,20})|\#(?P<channel>\d{1,20})"
+    r"|a?:(?P<emoji>\w{1,32}):\d{1,20}|t:(?P<time>-?\d{1,13})(?::[A-Za-z])?|/(?P<command>[^:<>\n]{1,100}):\d{1,20})>"
+)
+
+
+def readable(message: discord.Message, me: int) -> str:
+    """The text of `message` with names for ids, without the mention of the bot (`me`) that it begins with."""
+    names = {user.id: user.display_name for user in message.mentions}
+    return named(without_address(message.content, me), names, message.guild)
+
+
+def without_address(content: str, me: int) -> str:
+    """`content` without the mentions of `me` at its start: they address, they say nothing."""
+    return re.sub(rf"\A(?:\s*<@!?{me}>[,:]?)+\s*", "", content)
+
+
+def named(text: str, users: Mapping[int, str], guild: discord.Guild | None) -> str:
+    """`text` with a name for every id that Discord's markup holds."""
+
+    def replace(found: re.Match[str]) -> str:
+        kind, value = found.lastgroup or "", found[found.lastgroup or 0]
+        match kind:
+            case "user":
+                return f"@{one_line(users.get(int(value), 'someone'), 80)}"
+            case "role":
+                role = guild.get_role(int(value)) if guild else None
+                return f"@{one_line(role.name, 80) if role else 'some role'}"
+            case "channel":
+                channel = guild.get_channel_or_thread(int(value)) if guild else None
+                return f"#{one_line(channel.name, 100) if channel else 'some-room'}"
+            case "time":
+                return _moment(value) or found[0]
+            case "command":
+                return f"/{value}"
+        return f":{value}:"
+
+    return _MARKUP.sub(replace, text)
+
+
+def _moment(seconds: str) -> str:
+    """`2026-04-06 14:02 UTC`; empty for a moment that no calendar has."""
+    try:
+        return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%d %H:%M UTC")
+    except (OverflowError, ValueError, OSError):
+        return ""
