@@ -33,6 +33,8 @@ class Loaded:
     """Text that was disclosed: of which page, by which step, why (trigger, score or rule), and its cost in tokens.
 
     `records` are the identities of the records in it; `cut` is True when the page was larger than what is shown.
+    `shown` and `rest` are the marks (memory_core.units) of the page's parts that stand here and that do not: what a
+    later turn needs to tell a changed part from a known one.
     """
 
     page: PageId
@@ -44,6 +46,8 @@ class Loaded:
     records: tuple[str, ...] = ()
     sha256: str = ""
     cut: bool = False
+    shown: tuple[str, ...] = ()
+    rest: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +65,8 @@ class Disclosure:
     """What one message disclosed. `spent_tokens` is the session's total so far, this disclosure included.
 
     `notes` are warnings for people (undecodable bytes, an invalid budget); `breaker` says that the budget stopped
-    the loading. `indexed` is False when the scope has no index yet and nothing was read.
+    the loading. `indexed` is False when the scope has no index yet and nothing was read. `trail` tells every step
+    that was taken and what it found, in order, also of steps that loaded nothing.
     """
 
     scope: Scope
@@ -73,6 +78,7 @@ class Disclosure:
     notes: tuple[str, ...] = ()
     breaker: bool = False
     indexed: bool = True
+    trail: tuple[tuple[Step, str], ...] = ()
 
     @property
     def tokens(self) -> int:

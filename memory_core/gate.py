@@ -1,0 +1,209 @@
+"""The gate: the only way from a conversation to memory.
+
+Reading a scope's index gives an `OpenIndex`; pages and search results exist only through it. It holds the handle of
+ONE scope, so that there is nothing to ask another scope's page with, and it opens a page for one of these reasons:
+
+    the index leads there       a row of the routing table that is not [DEPRECATED]
+    the layout always loads it  a DM's SOUL, USER, MEMORY.md, attention; today's and yesterday's journal
+    a convention was named      a page that this OpenIndex opened before names `conventions/<name>`
+
+Everything else is Denied, with a reason of `DENIALS` that the model sees and the log counts. What text says, whoever
+wrote it, opens nothing. SOUL.md is for every scope (`persona`); in a group it is a part of the agent's prompt, like
+its rules, and counts in no memory budget. `show` and `pages` are for a person's own command (/remem show), which is
+not held to the routes, only to the scope; program files are shown to nobody.
+
+Not here: how much may be disclosed (memory_core.loading, session, budget).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, timedelta, tzinfo
+from types import MappingProxyType
+
+from memory_core import search
+from memory_core.clock import day_in
+from memory_core.conventions import conventions_in, is_convention
+from memory_core.errors import Denied, UnknownPage
+from memory_core.handle import Handle
+from memory_core.ids import DirectScope, GroupScope, PageId, Scope
+from memory_core.index import Index, Route, parse
+from memory_core.layouts import INDEX, Form, PageRule, Table, journal_page
+from memory_core.search import Found, Placed
+from memory_core.store.base import PageText, Stamp
+
+__all__ = ["DENIALS", "Denied", "Found", "OpenIndex", "open_index", "persona"]
+
+DENIALS: Mapping[str, str] = MappingProxyType(
+    {
+        "no_route": "the index has no row that leads there",
+        "deprecated": "the rows that lead there are marked [DEPRECATED]",
+        "not_in_layout": "this memory has no such page",
+        "not_named": "no page that is open names this convention",
+        "search_only": "journals and the archive are read by search",
+        "program_file": "it is the program's own file",
+        "already_loaded": "it is in the conversation already",
+        "over_ceiling": "the session has disclosed as many pages of that kind as it may",
+        "over_budget": "the session's memory budget is used up",
+        "missing": "the page does not exist or is empty",
+        "no_index": "this memory has no index yet",
+    }
+)
+"""Every reason of a refusal, and what it means."""
+
+SOUL = PageId("soul")
+
+
+async def open_index(handle: Handle) -> OpenIndex | None:
+    """Read the scope's index; None where there is none on disk (then nothing may be read). Raises StoreError."""
+    read = await handle.store.read(INDEX)
+    return None if read is None else OpenIndex(read, parse(read.text, handle.table), handle)
+
+
+async def persona(handle: Handle) -> str:
+    """SOUL.md, which every scope may read, also one without an index; '' where there is none. Raises StoreError."""
+    read = await handle.store.read(SOUL) if _has(handle.table, SOUL) else None
+    return read.text if read is not None else ""
+
+
+@dataclass(slots=True)
+class OpenIndex:
+    """An index that was read, and with it the right to read what it leads to. Made by `open_index` only."""
+
+    page: PageText
+    index: Index
+    _handle: Handle = field(repr=False)
+    _named: set[PageId] = field(default_factory=set, repr=False)
+
+    @property
+    def text(self) -> str:
+        """The index as it stands on disk."""
+        return self.page.text
+
+    @property
+    def stamp(self) -> Stamp:
+        """The state of the index that was read."""
+        return self.page.stamp
+
+    @property
+    def scope(self) -> Scope:
+        """The one scope."""
+        return self._handle.scope
+
+    @property
+    def title(self) -> str:
+        """The name in the index, else the scope's own."""
+        scope = self._handle.scope
+        return self.index.front.get("group_name", "") or (scope.name if isinstance(scope, GroupScope) else "DM")
+
+    @property
+    def routes(self) -> tuple[Route, ...]:
+        """The rows that lead somewhere."""
+        return tuple(route for route in self.index.routes if not route.deprecated)
+
+    @property
+    def zone(self) -> tzinfo:
+        """The zone of the scope: the index's, else the host's."""
+        return self.index.zone or self._handle.host_zone
+
+    @property
+    def today(self) -> date:
+        """The day that it is in the scope's zone: the writers use the same rule (memory_core.clock.day_in)."""
+        return day_in(self.zone, self._handle.clock.now())
+
+    @property
+    def journals(self) -> tuple[PageId, ...]:
+        """Today's and yesterday's journal, which a DM always loads; none for a group."""
+        if not isinstance(self._handle.scope, DirectScope):
+            return ()
+        return tuple(journal_page((self.today - timedelta(days=back)).isoformat()) for back in (0, 1))
+
+    def refusal(self, page: PageId) -> str:
+        """Why `page` may not be opened now: a reason of DENIALS, '' if it may."""
+        rule = _rule(self._handle.table, page)
+        if rule is None:
+            return "not_in_layout"
+        if rule.form is Form.STATE:
+            return "program_file"
+        if page == INDEX or page in self.journals or self._always(page):
+            return ""
+        if is_convention(page):
+            return "" if page in self._named else "not_named"
+        rows = [route for route in self.index.routes if route.page == page]
+        if any(not route.deprecated for route in rows):
+            return ""
+        if rule.form in (Form.JOURNAL, Form.ARCHIVE):
+            return "search_only"
+        return "deprecated" if rows else "no_route"
+
+    async def read(self, page: PageId) -> PageText | None:
+        """The page, None where it does not exist. Raises Denied, StoreError.
+
+        Conventions that it names may be read from now on.
+        """
+        reason = self.refusal(page)
+        if reason:
+            raise denied(reason, page)
+        if page == INDEX:
+            return self.page
+        read = await self._handle.store.read(page)
+        if read is not None and not is_convention(page):
+            self._named.update(conventions_in(read.text, self._handle.table))
+        return read
+
+    async def stamp_of(self, page: PageId) -> Stamp | None:
+        """The page's present state without its text; None where it is gone. Raises StoreError."""
+        return await self._handle.store.stamp(page)
+
+    async def search(self, words: str, limit: int = 10) -> tuple[Found, ...]:
+        """The best matches in this scope's pages, journals and archive. Raises StoreError."""
+        return await search.find(self._handle.store, self._handle.table, words, limit, dead=self.dead)
+
+    async def units(self, pages: Sequence[PageId] | None = None) -> tuple[Placed, ...]:
+        """What a search looks through: the parts of `pages`, else of all that may be searched. Raises StoreError."""
+        store, table = self._handle.store, self._handle.table
+        wanted = await store.pages() if pages is None else pages
+        return await search.gather(store, table, search.searchable(table, wanted, self.dead))
+
+    @property
+    def dead(self) -> frozenset[PageId]:
+        """Pages that only [DEPRECATED] rows lead to: neither routed to nor searched."""
+        return frozenset(route.page for route in self.index.routes) - frozenset(route.page for route in self.routes)
+
+    async def persona(self) -> str:
+        """SOUL.md; '' where there is none. Raises StoreError."""
+        return await persona(self._handle)
+
+    async def pages(self) -> tuple[PageId, ...]:
+        """Every page of this scope that a person may be shown. Raises StoreError."""
+        pages = await self._handle.store.pages()
+        return tuple(page for page in pages if self._handle.table.rule(page).form is not Form.STATE)
+
+    async def show(self, page: PageId) -> PageText | None:
+        """A page for a person's own command: any page of this scope but the program's. Raises Denied, StoreError."""
+        rule = _rule(self._handle.table, page)
+        if rule is None:
+            raise denied("not_in_layout", page)
+        if rule.form is Form.STATE:
+            raise denied("program_file", page)
+        return await self._handle.store.read(page)
+
+    def _always(self, page: PageId) -> bool:
+        return isinstance(self._handle.scope, DirectScope) and page in self._handle.table.start
+
+
+def denied(reason: str, page: PageId) -> Denied:
+    """The refusal of `page` for a reason of DENIALS."""
+    return Denied(reason, f"{page[:80]!r} is not opened: {DENIALS[reason]}.")
+
+
+def _rule(table: Table, page: PageId) -> PageRule | None:
+    try:
+        return table.rule(page)
+    except UnknownPage:
+        return None
+
+
+def _has(table: Table, page: PageId) -> bool:
+    return _rule(table, page) is not None

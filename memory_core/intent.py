@@ -1,0 +1,109 @@
+"""From what a message is about to what is loaded for it: steps 2 to 4, the same for groups and DMs. Pure.
+
+first question    the layout's number of pages (1), best match first; an empty page falls to the next match, at last
+                  to P0; no match: P0
+later questions   a page that is clearly meant, ceilings kept; else excerpts (memory_core.later)
+mode `excerpts`   instead of a page: the best records of all routed pages together, for every question
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from memory_core.budget import Tally
+from memory_core.conventions import conventions_in, is_convention
+from memory_core.disclosure import Step
+from memory_core.ids import PageId
+from memory_core.later import clearly_elsewhere, excerpts
+from memory_core.layouts import Priority
+from memory_core.plan import Plan, View
+from memory_core.routing import Match
+from memory_core.steps import convention, page_by_match
+from memory_core.store.base import PageText
+
+_ALL = 100
+"""How many records the mode `excerpts` takes at most; its tokens are bound anyway."""
+
+
+class Mode(StrEnum):
+    """What step 3 takes: one page, or the best records of all routed pages (REMEM_DISCLOSURE)."""
+
+    STRICT = "strict"
+    EXCERPTS = "excerpts"
+
+
+def by_intent(view: View, tally: Tally, mode: Mode, step: Step) -> Plan[None]:
+    """Steps 3 and 4 for a message that asks something; `step` is what a routed page is called here."""
+    first = all(page in view.table.start for page in tally.session.opened)
+    if mode is Mode.EXCERPTS:
+        found = yield from _best_of_all(view, tally)
+        if found or tally.session.started:
+            return
+    if first:
+        yield from _automatic(view, tally, step)
+        return
+    elsewhere = clearly_elsewhere(view, tally)
+    page = (yield from page_by_match(view, tally, elsewhere, step)) if elsewhere else None
+    if page is None:
+        yield from excerpts(view, tally)
+    else:
+        yield from convention(view, tally, page)
+
+
+def described(view: View) -> str:
+    """What step 2 found, for the trail."""
+    if view.pleasantry:
+        return "a greeting or thanks: nothing to look for"
+    return "; ".join(f"{found.page} ({found.why})" for found in view.matches[:3]) or "no row matches"
+
+
+def _automatic(view: View, tally: Tally, step: Step) -> Plan[None]:
+    """The page of a session's first question, and the convention that it names."""
+    taken = 0
+    for found in _candidates(view, tally):
+        if taken >= view.table.routed_pages:
+            tally.leave(found.page, "the page", f"it matches too ({found.why}); {taken} at once is the limit")
+        elif reason := tally.session.over_ceiling(found.page, found.priority, tally.loaded):
+            tally.leave(found.page, "the page", reason)
+        elif found.score > 0 or not taken:
+            page = yield from page_by_match(view, tally, found, step)
+            taken += page is not None
+            if page is not None:
+                yield from convention(view, tally, page)
+    if not taken and not tally.loaded:
+        tally.took(step, "nothing that matches holds anything")
+
+
+def _candidates(view: View, tally: Tally) -> tuple[Match, ...]:
+    """The pages that may be loaded, best match first, at last P0; what is loaded, or was found empty, is none."""
+    done = {*tally.session.loaded, *(part.page for part in tally.loaded), *(one.page for one in tally.left_out)}
+    matches = [found for found in view.matches if found.page not in done]
+    last = _fallback(view)
+    if last is not None and last.page not in {*done, *(found.page for found in matches)}:
+        matches.append(last)
+    return tuple(matches)
+
+
+def _fallback(view: View) -> Match | None:
+    """P0; None where the index leads to no page of it."""
+    why = "P0, because what matched holds nothing" if view.matches else "P0, because no row of the index matches"
+    rows = (route for route in view.index.routes if not route.deprecated and not is_convention(route.page))
+    return next((Match(row.page, row.priority, 0.0, "", why) for row in rows if row.priority is Priority.P0), None)
+
+
+def _best_of_all(view: View, tally: Tally) -> Plan[bool]:
+    """Step 3 in the mode `excerpts`: the best records of all routed pages together, at most half of the budget."""
+    rows = (route.page for route in view.index.routes if not route.deprecated)
+    pages = tuple(dict.fromkeys(page for page in rows if not is_convention(page)))
+    before = len(tally.loaded)
+    texts = yield from excerpts(view, tally, pages=pages, limit=_ALL, limit_tokens=tally.budget_tokens // 2)
+    tally.took(Step.PAGE, f"the best records of {len(tally.loaded) - before} of {len(pages)} routed pages")
+    for page, text in zip([part.page for part in tally.loaded[before:]], texts, strict=True):
+        if conventions_in(text, view.table):
+            yield from convention(view, tally, _as_page(view, page, text))
+            break
+    return bool(texts)
+
+
+def _as_page(view: View, page: PageId, text: str) -> PageText:
+    return PageText(page, text, view.index_page.stamp)

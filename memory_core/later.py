@@ -1,0 +1,160 @@
+"""What later messages of a session get: what a hand changed, a page that is clearly meant, else excerpts. Pure.
+
+A page that stands in the conversation is not loaded again. If a hand changed it since, its new and changed parts are
+shown, and what went is named; what the bot itself wrote is known (Session.wrote). Excerpts are the best parts of the
+scope that the conversation does not hold yet, few and only where they share enough with the message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memory_core.budget import SEAM_TOKENS, Tally, fit
+from memory_core.disclosure import Step
+from memory_core.ids import PageId
+from memory_core.layouts import INDEX
+from memory_core.plan import Missing, Plan, View, look, read, states, units
+from memory_core.routing import Match
+from memory_core.search import Hit, rank, strong
+from memory_core.store.base import PageText
+from memory_core.text import terms
+from memory_core.units import Unit
+
+EXCERPTS = 5
+"""How many excerpts one later message gets at most."""
+_CLEARLY = 2.0
+
+
+def clearly_elsewhere(view: View, tally: Tally) -> Match | None:
+    """The page that a later message clearly routes to: at least twice the score of what is loaded, ceilings kept."""
+    opened = tally.session.opened
+    held = max((found.score for found in view.matches if found.page in opened), default=0.0)
+    best = next((found for found in view.matches if found.page not in opened), None)
+    if best is None:
+        return None
+    if best.score < _CLEARLY * held:
+        why = f"it matches ({best.why}), but not twice as well as what is loaded"
+    else:
+        why = tally.session.over_ceiling(best.page, best.priority, tally.loaded)
+    if why:
+        tally.leave(best.page, "the page", why)
+        return None
+    return best
+
+
+def changed(view: View, tally: Tally) -> Plan[None]:
+    """Show what a hand changed on pages that stand in the conversation: the changed parts only, counted."""
+    session = tally.session
+    now = dict((yield from states(tuple(page for page in session.loaded if page != INDEX))))
+    if INDEX in session.loaded:
+        now[INDEX] = view.index_page.stamp.sha256
+    for page, sha256 in now.items():
+        if sha256 in session.known_sha256(page):
+            continue
+        answer = view.index_page if page == INDEX else (yield from read(page))
+        if isinstance(answer, Missing):
+            tally.notes.append(f"{page} was loaded before and cannot be read now: {answer.why}.")
+            continue
+        _show_changes(view, tally, answer)
+
+
+def _show_changes(view: View, tally: Tally, page: PageText) -> None:
+    session = tally.session
+    before = [part for part in session.parts if part.page == page.page]
+    parts = units(view, page).units
+    known = session.known_marks(page.page)
+    fresh = [unit for unit in parts if unit.mark not in known]
+    last = before[-1]
+    if last.step is Step.SEARCH:
+        records = {record for part in before for record in part.records}
+        fresh = [unit for unit in fresh if unit.record in records]
+    gone = _gone(tally, page.page, parts)
+    if not fresh and not gone:
+        return
+    fresh += [Unit(text=_gone_line(page.page, label), title=label, close=True) for label in gone]
+    fitted = fit(page.page, fresh, tally.room_tokens, tally.counter)
+    rest = [unit for unit in parts if unit not in fresh]
+    tally.show(
+        page.page,
+        fitted,
+        last.step,
+        "changed by hand since it was loaded",
+        priority=last.priority,
+        sha256=page.stamp.sha256,
+        rest=rest,
+    )
+    tally.took(last.step, f"{page.page}: {len(fresh)} parts changed by hand")
+
+
+def _gone(tally: Tally, page: PageId, parts: Sequence[Unit]) -> list[str]:
+    """What stands in the conversation and no longer on the page, by label, each told once."""
+    present = {unit.label for unit in parts}
+    told = {label for one, mark in tally.session.shown if one == page for label in [mark.partition(" ")[2]]}
+    already = "".join(part.text for part in tally.session.parts if part.page == page)
+    return sorted(label for label in told - present if label and _gone_line(page, label) not in already)
+
+
+def _gone_line(page: PageId, label: str) -> str:
+    return f"[no longer on {page}: {label}]"
+
+
+def excerpts(
+    view: View, tally: Tally, *, pages: tuple[PageId, ...] | None = None, limit: int = EXCERPTS, limit_tokens: int = 0
+) -> Plan[tuple[str, ...]]:
+    """Show the best parts of the scope (or of `pages`) that the conversation does not hold yet; gives their texts."""
+    placed = yield from look(pages)
+    held = tally.session.shown | {(part.page, mark) for part in tally.loaded for mark in part.shown}
+    fresh = [one for one in placed if (one.page, one.unit.mark) not in held]
+    hits = strong(relevant(rank(fresh, view.message), view.message))
+    return show_hits(view, tally, hits, f"search for the message, {len(hits)} matches", limit, limit_tokens)
+
+
+def relevant(hits: Sequence[Hit], message: str) -> tuple[Hit, ...]:
+    """Hits that share enough with the message to be shown unasked: two different terms, or its only one."""
+    need = min(2, len(frozenset(terms(message))))
+    return tuple(hit for hit in hits if hit.shared >= need)
+
+
+def show_hits(
+    view: View, tally: Tally, hits: Sequence[Hit], why: str, limit: int = EXCERPTS, limit_tokens: int = 0
+) -> tuple[str, ...]:
+    """Show the best `limit` hits, in at most `limit_tokens` together (0: what the budget has left); their texts.
+
+    They are chosen best first over all pages, and shown page by page. What is not shown is named.
+    """
+    budget_stops = not limit_tokens or tally.room_tokens <= limit_tokens
+    room = tally.room_tokens if budget_stops else limit_tokens
+    chosen, over = _chosen(hits[:limit], room, tally)
+    shown: list[str] = []
+    for page in dict.fromkeys(hit.placed.page for hit in chosen):
+        own = [hit for hit in chosen if hit.placed.page == page]
+        fitted = fit(page, [hit.placed.unit for hit in own], tally.room_tokens, tally.counter)
+        priority = view.table.rule(page).priority
+        if tally.show(page, fitted, Step.SEARCH, why, priority=priority, sha256=own[0].placed.sha256):
+            shown.append(fitted.text)
+    for hit in over:
+        tokens = tally.counter.count(hit.placed.unit.text)
+        tally.leave(hit.placed.page, hit.placed.unit.label, "a match that the budget has no room for", tokens)
+    tally.breaker = tally.breaker or bool(over and budget_stops)
+    for page in dict.fromkeys(hit.placed.page for hit in hits[limit:]):
+        number = sum(hit.placed.page == page for hit in hits[limit:])
+        tally.leave(page, f"{number} more matches", f"the {limit} best are shown")
+    if shown:
+        tally.took(Step.SEARCH, f"{why}, {len(chosen)} shown")
+    return tuple(shown)
+
+
+def _chosen(hits: Sequence[Hit], room_tokens: int, tally: Tally) -> tuple[list[Hit], list[Hit]]:
+    """The hits that go into the room together, best first, and those that do not."""
+    chosen: list[Hit] = []
+    over: list[Hit] = []
+    above: set[tuple[PageId, str]] = set()
+    for hit in hits:
+        unit, page = hit.placed.unit, hit.placed.page
+        context = [line for line in unit.context if (page, line) not in above]
+        cost = tally.counter.count("\n".join([*context, unit.text])) + 3 * SEAM_TOKENS
+        (chosen if cost <= room_tokens else over).append(hit)
+        if cost <= room_tokens:
+            room_tokens -= cost
+            above.update((page, line) for line in context)
+    return chosen, over

@@ -1,0 +1,232 @@
+"""Progressive loading: from a message to the value that says what the agent may see of memory.
+
+    disclose        for every addressed message: five steps in a group (memory_core.group), three layers in a DM
+                    (memory_core.direct)
+    open_page       the agent's memory_open: one more page, within the session's ceilings and budget
+    search_memory   the agent's memory_search: excerpts, within the budget
+
+The rules are pure plans over values; this file only drives them: it reads through the gate what a plan asks for, and
+nothing else. So a group's message opens the group's index, one page, and at most one convention; and nothing at all
+where the scope has no index.
+
+What is large is worked on in a thread, so that one huge page does not keep the others waiting.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+from memory_core.budget import Tally, fit
+from memory_core.conventions import is_convention
+from memory_core.direct import direct_plan
+from memory_core.disclosure import Disclosure, Step
+from memory_core.errors import Denied, StoreError
+from memory_core.gate import OpenIndex, denied, open_index
+from memory_core.group import group_plan
+from memory_core.handle import Handle
+from memory_core.ids import DirectScope, PageId
+from memory_core.intent import Mode
+from memory_core.later import show_hits
+from memory_core.layouts import Priority
+from memory_core.plan import (
+    Answer,
+    Ask,
+    Look,
+    Missing,
+    Plan,
+    Read,
+    View,
+    asks_nothing,
+    file_names,
+    routed,
+    spoken,
+    units,
+)
+from memory_core.search import rank, strong
+from memory_core.session import Session
+from memory_core.steps import note_bytes, wanted
+from memory_core.store.base import PageText
+from memory_core.units import Unit
+
+__all__ = ["Mode", "disclose", "open_page", "search_memory"]
+
+_LARGE_CHARACTERS = 1 << 16
+_MANY_PARTS = 1000
+
+
+async def disclose(
+    handle: Handle,
+    session: Session,
+    message_text: str,
+    *,
+    title: str,
+    mode: Mode = Mode.STRICT,
+    last_flush: str = "",
+) -> Disclosure:
+    """What the agent may see of the scope's memory for this message; `session` is what it has seen already.
+
+    `title` names the room for people; `last_flush` (a DM's, ready to print) is told in the trail. Where the scope has
+    no index, `indexed` is False and nothing was read. Raises StoreError when the index cannot be read; any other page
+    that cannot be read is named in the notes.
+    """
+    opened = await open_index(handle)
+    if opened is None:
+        return Disclosure(handle.scope, title, spent_tokens=session.spent_tokens, indexed=False)
+    view = _view(handle, opened, message_text)
+    tally = _tally(handle, opened, session, title)
+    direct = isinstance(handle.scope, DirectScope)
+    await _drive(direct_plan(view, tally, mode, last_flush) if direct else group_plan(view, tally, mode), opened)
+    return tally.disclosure()
+
+
+async def open_page(
+    handle: Handle, session: Session, page: PageId, *, title: str = "", about: str = ""
+) -> Disclosure:
+    """Disclose one more page, because the agent asked for it; `about` says which of its parts are wanted most.
+
+    Of a page that is in the conversation in part, the other parts are shown. Raises Denied with a reason of
+    gate.DENIALS, StoreError.
+    """
+    opened = await _index_of(handle, page)
+    if is_convention(page):
+        for known in session.opened:
+            if not opened.refusal(known):
+                await opened.read(known)
+    view, tally = _view(handle, opened, about), _tally(handle, opened, session, title)
+    priority = _priority(opened, handle, page)
+    read = await opened.read(page)
+    if session.over_ceiling(page, priority):
+        raise denied("over_ceiling", page)
+    parts = units(view, read).units if read is not None else ()
+    if read is None or not parts:
+        raise denied("missing", page)
+    fresh = [unit for unit in parts if (page, unit.mark) not in session.shown]
+    if not fresh:
+        raise denied("already_loaded", page)
+    note_bytes(view, tally, read)
+    _show_asked(view, tally, read, fresh, priority)
+    if not tally.loaded:
+        raise denied("over_budget", page)
+    return tally.disclosure()
+
+
+async def search_memory(
+    handle: Handle, session: Session, words: str, *, title: str = "", limit: int = 5
+) -> Disclosure:
+    """Disclose the best matches that the conversation does not hold yet, because the agent searched.
+
+    Raises Denied (`no_index`, `over_budget`), StoreError.
+    """
+    opened = await _index_of(handle, PageId("search"))
+    view, tally = _view(handle, opened, words), _tally(handle, opened, session, title)
+    placed = [one for one in await opened.units() if (one.page, one.unit.mark) not in session.shown]
+    hits = strong(await asyncio.to_thread(rank, placed, words))
+    if hits and not show_hits(view, tally, hits, f"the agent searched for “{words[:80]}”", limit):
+        raise denied("over_budget", hits[0].placed.page)
+    if not hits:
+        tally.took(Step.SEARCH, "nothing more matches")
+    return tally.disclosure()
+
+
+def _show_asked(view: View, tally: Tally, page: PageText, fresh: list[Unit], priority: Priority | None) -> None:
+    """Show what was asked for; a page of P2 in at most half of the budget."""
+    half = tally.budget_tokens // 2
+    bound = priority is Priority.P2 and half < tally.room_tokens
+    limit = half if bound else tally.room_tokens
+    fitted = fit(page.page, fresh, limit, tally.counter, wanted(view, page.page, fresh))
+    tally.show(
+        page.page,
+        fitted,
+        Step.CONVENTION if priority is None else Step.OPEN,
+        "the agent asked for it",
+        priority=priority,
+        sha256=page.stamp.sha256,
+        short="a page of P2 is shown in at most half of the budget" if bound else "",
+    )
+    tally.took(Step.OPEN, f"{page.page}: the agent asked for it")
+
+
+async def _index_of(handle: Handle, page: PageId) -> OpenIndex:
+    opened = await open_index(handle)
+    if opened is None:
+        raise denied("no_index", page)
+    return opened
+
+
+def _priority(opened: OpenIndex, handle: Handle, page: PageId) -> Priority | None:
+    """The priority that the index gives the page, best row first, else the layout's; None for a convention."""
+    rows = [route.priority for route in opened.routes if route.page == page]
+    if is_convention(page) or opened.refusal(page):
+        return None
+    return min(rows) if rows else handle.table.rule(page).priority
+
+
+def _view(handle: Handle, opened: OpenIndex, message: str) -> View:
+    asked = spoken(message, file_names(handle.layout))
+    pages, conventions = routed(asked, opened.index, handle.table)
+    return View(
+        index=opened.index,
+        index_page=opened.page,
+        layout=handle.layout,
+        table=handle.table,
+        message=asked,
+        matches=pages,
+        convention_matches=conventions,
+        pleasantry=asks_nothing(asked),
+        journals=opened.journals,
+    )
+
+
+def _tally(handle: Handle, opened: OpenIndex, session: Session, title: str) -> Tally:
+    budget_tokens, warning = opened.index.budget(handle.table.default_budget_tokens)
+    tally = Tally(handle.scope, title or opened.title, session, handle.counter, budget_tokens)
+    tally.notes += [warning] if warning else []
+    return tally
+
+
+async def _drive(plan: Plan[None], opened: OpenIndex) -> None:
+    """Give the plan what it asks for until it is complete."""
+    answer: Answer = None
+    while True:
+        large = (isinstance(answer, PageText) and len(answer.text) > _LARGE_CHARACTERS) or (
+            isinstance(answer, tuple) and len(answer) > _MANY_PARTS
+        )
+        ask = await asyncio.to_thread(_next, plan, answer) if large else _next(plan, answer)
+        if ask is None:
+            return
+        answer = await _answer(opened, ask)
+
+
+def _next(plan: Plan[None], answer: Answer) -> Ask | None:
+    try:
+        return plan.send(answer)
+    except StopIteration:
+        return None
+
+
+async def _answer(opened: OpenIndex, ask: Ask) -> Answer:
+    match ask:
+        case Read(page):
+            return await _read(opened, page)
+        case Look(pages):
+            return await opened.units(pages)
+        case _:
+            return await _states(opened, ask.pages)
+
+
+async def _read(opened: OpenIndex, page: PageId) -> PageText | Missing:
+    try:
+        return await opened.read(page) or Missing("it does not exist yet")
+    except Denied as refused:
+        return Missing(str(refused))
+    except StoreError as failed:
+        return Missing(str(failed), broken=True)
+
+
+async def _states(opened: OpenIndex, pages: tuple[PageId, ...]) -> Mapping[PageId, str]:
+    found: dict[PageId, str] = {}
+    for page in pages:
+        stamp = await opened.stamp_of(page)
+        found[page] = stamp.sha256 if stamp is not None else ""
+    return found

@@ -1,0 +1,165 @@
+"""Search in one scope: plain text, best first.
+
+Searched are the units of the scope's pages, journals and archive (memory_core.units), never the program's own files,
+never SOUL.md, and no page that the index leads to by [DEPRECATED] rows only. Every count and weight comes from these
+units alone: another scope's words cannot even change an order.
+
+A unit's score is BM25 over the terms of any script (memory_core.text) with three additions: a term in a record's
+title counts `_TITLE` times, words that stand together in the question and in the text count as a phrase, and of equal
+scores the newer one is first. A match is a unit that shares a term with the question; `strong` leaves out those that
+share so little, compared with the best, that they are noise.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter as Counts
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import lru_cache
+from itertools import pairwise
+
+from memory_core.ids import PageId
+from memory_core.layouts import Form, Table
+from memory_core.store.base import Store
+from memory_core.text import terms
+from memory_core.units import Unit, units_of
+
+_SATURATION = 1.2
+_LENGTH = 0.4
+_TITLE = 3
+_PHRASE = 0.5
+WEAK = 0.2
+"""A match below this part of the best score is weak."""
+_UNSEARCHED = frozenset({Form.STATE, Form.INDEX})
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A unit, and of which page in which state."""
+
+    page: PageId
+    unit: Unit
+    sha256: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A unit that matches: the `number`th of those that were ranked.
+
+    `shared` is how many different terms of the question it holds.
+    """
+
+    placed: Placed
+    number: int
+    score: float
+    shared: int
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A search result: the page, the record's identity (empty for other text), title, day, text, source and score.
+
+    `text` is the record's body or the text itself; `shown` is what a disclosure shows of it.
+    """
+
+    page: PageId
+    record: str
+    title: str
+    day: date | None
+    text: str
+    source: str
+    score: float
+    shown: str = ""
+
+
+def found(hit: Hit) -> Found:
+    """The hit as a result for people and tools."""
+    unit = hit.placed.unit
+    return Found(hit.placed.page, unit.record, unit.title, unit.day, unit.body, unit.source, hit.score, unit.text)
+
+
+def rank(placed: Sequence[Placed], words: str) -> tuple[Hit, ...]:
+    """The units that match `words`, best first. Pure."""
+    asked = tuple(dict.fromkeys(terms(words)))
+    if not asked or not placed:
+        return ()
+    bags = [_bag(one.unit) for one in placed]
+    known = {term: sum(term in bag.counts for bag in bags) for term in asked}
+    weights = {term: math.log(1 + (len(bags) - df + 0.5) / (df + 0.5)) for term, df in known.items() if df}
+    mean = sum(bag.length for bag in bags) / len(bags) or 1.0
+    phrases = frozenset(pairwise(terms(words)))
+    hits = [
+        Hit(one, number, _score(bag, weights, mean, phrases), shared)
+        for number, (one, bag) in enumerate(zip(placed, bags, strict=True))
+        if (shared := sum(term in bag.counts for term in weights))
+    ]
+    return tuple(sorted(hits, key=lambda hit: (-hit.score, -_ordinal(hit.placed.unit.day))))
+
+
+def strong(hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    """The hits that are not weak; `hits` are best first."""
+    return tuple(hit for hit in hits if hit.score >= WEAK * hits[0].score) if hits else ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Bag:
+    counts: Counts[str]
+    length: int
+    pairs: frozenset[tuple[str, str]]
+
+
+@lru_cache(maxsize=8192)
+def _bag(unit: Unit) -> _Bag:
+    """A unit's terms: its title's count more, context and tags once."""
+    title, body = terms(unit.title), terms(unit.text if not unit.record else f"{unit.body} {unit.source}")
+    counts = Counts(body)
+    for term in title:
+        counts[term] += _TITLE if unit.record else 1
+    for term in terms(unit.words):
+        counts[term] += 1
+    return _Bag(counts, len(title) + len(body), frozenset((*pairwise(title), *pairwise(body))))
+
+
+def _score(bag: _Bag, weights: dict[str, float], mean: float, phrases: frozenset[tuple[str, str]]) -> float:
+    norm = _SATURATION * (1 - _LENGTH + _LENGTH * bag.length / mean)
+    score = 0.0
+    for term, weight in weights.items():
+        count = bag.counts.get(term, 0)
+        score += weight * count * (_SATURATION + 1) / (count + norm)
+    for first, second in phrases & bag.pairs:
+        score += _PHRASE * min(weights.get(first, 0.0), weights.get(second, 0.0))
+    return score
+
+
+def _ordinal(day: date | None) -> int:
+    return day.toordinal() if day else 0
+
+
+def searchable(table: Table, pages: Iterable[PageId], dead: frozenset[PageId] = frozenset()) -> tuple[PageId, ...]:
+    """Those of `pages` that a search may open."""
+    return tuple(
+        page
+        for page in pages
+        if page not in dead and not (rule := table.rule(page)).shared and rule.form not in _UNSEARCHED
+    )
+
+
+async def gather(store: Store, table: Table, pages: Iterable[PageId]) -> tuple[Placed, ...]:
+    """All units of `pages`, in order; a page that is gone has none. Raises StoreError."""
+    placed: list[Placed] = []
+    for page in pages:
+        read = await store.read(page)
+        if read is not None:
+            units = units_of(page, table.rule(page).form, read.text).units
+            placed += [Placed(page, unit, read.stamp.sha256) for unit in units]
+    return tuple(placed)
+
+
+async def find(
+    store: Store, table: Table, words: str, limit: int = 10, *, dead: frozenset[PageId] = frozenset()
+) -> tuple[Found, ...]:
+    """The best `limit` matches in the scope that `store` is bound to. Raises StoreError."""
+    pages = searchable(table, await store.pages(), dead)
+    return tuple(found(hit) for hit in rank(await gather(store, table, pages), words)[:limit])

@@ -1,0 +1,194 @@
+"""The steps that both plans share: the index, a page, the convention that it names. Pure generators.
+
+A page is shown whole if it fits. A page of P2 is read by search: its matching records, best first, at most half of
+the budget; the newest ones where no record matches, because "what did we decide?" names none. Everything that is not
+shown is named in the tally.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memory_core.budget import SMALLEST_TOKENS, Tally, count, fit
+from memory_core.conventions import conventions_in
+from memory_core.disclosure import Loaded, Step
+from memory_core.ids import PageId
+from memory_core.index import within
+from memory_core.layouts import INDEX, Form, Priority
+from memory_core.plan import Missing, Plan, View, authored, read, units
+from memory_core.routing import Match
+from memory_core.search import Placed, rank, strong
+from memory_core.store.base import PageText
+from memory_core.text import terms
+from memory_core.units import Unit, Units
+
+_HALF = "a page of P2 is read by search, at most half of the budget"
+_EMPTY = "it is empty"
+_PROBLEMS = 3
+_NOTE_TOKENS = 40
+"""For the line in which a shortened index names what it left out."""
+
+
+def show_index(view: View, tally: Tally, step: Step, catalogue_tokens: int) -> None:
+    """Show the index: with its catalogue up to `catalogue_tokens`, its rules and routes as far as the budget goes."""
+    note_bytes(view, tally, view.index_page)
+    _note_problems(view, tally)
+    whole = view.index_page.text
+    limit = tally.room_tokens
+    if count(tally.counter, whole) > min(limit, catalogue_tokens):
+        limit = min(limit, max(catalogue_tokens, count(tally.counter, authored(whole)) + _NOTE_TOKENS))
+    text, left = within(whole, limit, tally.counter)
+    tokens = count(tally.counter, text)
+    parts = units(view, view.index_page).units
+    if text and tokens <= tally.room_tokens:
+        tally.loaded.append(
+            Loaded(
+                page=INDEX,
+                step=step,
+                text=text,
+                tokens=tokens,
+                why="the only door into this memory",
+                sha256=view.index_page.stamp.sha256,
+                cut=bool(left),
+                shown=tuple(unit.mark for unit in parts),
+            )
+        )
+    for what in left:
+        tally.leave(INDEX, what, "the index is larger than its share of the budget")
+    if left:
+        tally.notes.append(
+            f"The index is too large for the budget of {tally.budget_tokens} tokens; left out: {'; '.join(left)}."
+        )
+    tally.breaker = tally.breaker or tally.room_tokens < SMALLEST_TOKENS
+    tally.took(step, f"{len(view.index.routes)} rows, {tokens} tokens")
+
+
+def page_by_match(view: View, tally: Tally, found: Match, step: Step) -> Plan[PageText | None]:
+    """Step 3, or layer 1: show the page that a message routes to; None where it holds nothing (the tally says so)."""
+    page = yield from content(view, tally, found.page)
+    if page is None:
+        return None
+    parts = units(view, page)
+    shown = by_search if found.priority is Priority.P2 else whole
+    shown(view, tally, page, parts, step, found.why, found.priority)
+    tally.took(step, f"{found.page}: {found.why}")
+    return page
+
+
+def content(view: View, tally: Tally, page: PageId) -> Plan[PageText | None]:
+    """A page with something in it; None where there is none, which the tally is told."""
+    answer = yield from read(page)
+    if isinstance(answer, Missing):
+        tally.leave(page, "the page", answer.why)
+        if answer.broken:
+            tally.notes.append(f"{page}: {answer.why}")
+        return None
+    note_bytes(view, tally, answer)
+    parts = units(view, answer)
+    if not parts.units:
+        tally.leave(page, "the page", _EMPTY)
+        return None
+    _note_hand_made(view, tally, page, parts)
+    return answer
+
+
+def whole(
+    view: View, tally: Tally, page: PageText, parts: Units, step: Step, why: str, priority: Priority | None
+) -> bool:
+    """Show a page whole, or its best parts as far as the budget goes."""
+    order = wanted(view, page.page, parts.units)
+    fitted = fit(page.page, parts.units, tally.room_tokens, tally.counter, order)
+    return tally.show(page.page, fitted, step, why, priority=priority, sha256=page.stamp.sha256)
+
+
+def by_search(
+    view: View, tally: Tally, page: PageText, parts: Units, step: Step, why: str, priority: Priority | None
+) -> bool:
+    """Show the matching records of a page, best first, in at most half of the budget; else its newest ones."""
+    hits = rank([Placed(page.page, unit) for unit in parts.units], view.message)
+    order = [hit.number for hit in strong(hits)] or newest_first(view, page.page, parts.units)
+    numbers = sorted(order)
+    half = tally.budget_tokens // 2
+    fitted = fit(
+        page.page,
+        [parts.units[number] for number in numbers],
+        min(half, tally.room_tokens),
+        tally.counter,
+        [numbers.index(number) for number in order],
+    )
+    rest = [unit for number, unit in enumerate(parts.units) if number not in set(order)]
+    if rest:
+        tokens = tally.counter.count("\n".join(unit.text for unit in rest))
+        tally.leave(page.page, f"{len(rest)} parts that do not match", "a page of P2 is read by search", tokens)
+    how = f"{why}; {len(hits)} of {len(parts.units)} parts match" if hits else f"{why}; no part matches, newest first"
+    short = _HALF if half < tally.room_tokens else ""
+    return tally.show(
+        page.page, fitted, step, how, priority=priority, sha256=page.stamp.sha256, rest=rest, short=short
+    )
+
+
+def wanted(view: View, page: PageId, parts: Sequence[Unit]) -> list[int]:
+    """The numbers of a page's parts, best first: by the message, then the newest."""
+    best = [hit.number for hit in rank([Placed(page, unit) for unit in parts], view.message)]
+    return list(dict.fromkeys([*best, *newest_first(view, page, parts)]))
+
+
+def newest_first(view: View, page: PageId, parts: Sequence[Unit]) -> list[int]:
+    """The numbers of a page's parts, newest first: by day, then as the page's form orders them."""
+    grows_down = view.table.rule(page).form in (Form.ADDED, Form.JOURNAL)
+    numbers = range(len(parts) - 1, -1, -1) if grows_down else range(len(parts))
+    return sorted(numbers, key=lambda number: -(day.toordinal() if (day := parts[number].day) else 0))
+
+
+def convention(view: View, tally: Tally, page: PageText) -> Plan[None]:
+    """Step 4: at most one convention that the loaded page names, the best match for the message."""
+    shown = next((part for part in reversed(tally.loaded) if part.page == page.page), None)
+    text = shown.text if shown and shown.priority is Priority.P2 else page.text
+    named = conventions_in(text, view.table) if shown else ()
+    if not named:
+        return
+    scores = {found.page: found.score for found in view.convention_matches}
+    asked = frozenset(terms(view.message))
+    best = max(named, key=lambda one: (scores.get(one, 0.0), len(asked & _words_about(one, text)), -named.index(one)))
+    for other in named:
+        if other != best:
+            tally.leave(other, "the page", f"{page.page} names it too; one convention is loaded")
+    if reason := tally.session.over_ceiling(best, None, tally.loaded):
+        tally.leave(best, "the page", reason)
+        return
+    if best in tally.session.loaded:
+        return
+    found = yield from content(view, tally, best)
+    if found is not None:
+        whole(view, tally, found, units(view, found), Step.CONVENTION, f"{page.page} names it", None)
+        tally.took(Step.CONVENTION, f"{best}: {page.page} names it")
+
+
+def _words_about(page: PageId, text: str) -> frozenset[str]:
+    """The terms of a convention's name and of the lines that name it."""
+    lines = [line for line in text.splitlines() if page in line]
+    return frozenset(terms(" ".join([page.rpartition("/")[2], *lines])))
+
+
+def note_bytes(view: View, tally: Tally, page: PageText) -> None:
+    """Say which bytes of a page could not be read: file and offset."""
+    if page.bad_bytes:
+        file = view.layout.file(tally.scope, page.page)
+        more = f" and {len(page.bad_bytes) - 1} more" if len(page.bad_bytes) > 1 else ""
+        tally.notes.append(
+            f"{file}: the byte at offset {page.bad_bytes[0].offset}{more} is not UTF-8; it is shown as \ufffd, and "
+            f"the file is not written before a person has repaired it."
+        )
+
+
+def _note_problems(view: View, tally: Tally) -> None:
+    """What of the index could not be understood: the first few, and how many more."""
+    problems = view.index.problems
+    tally.notes += [f"index: {problem}" for problem in problems[:_PROBLEMS]]
+    if len(problems) > _PROBLEMS:
+        tally.notes.append(f"index: {len(problems) - _PROBLEMS} more problems.")
+
+
+def _note_hand_made(view: View, tally: Tally, page: PageId, parts: Units) -> None:
+    if view.table.rule(page).form in (Form.NEWEST_FIRST, Form.ADDED) and not any(unit.record for unit in parts.units):
+        tally.notes.append(f"{page} holds no entry in remem's form; it is read as plain text.")

@@ -1,0 +1,255 @@
+"""The parts that a page is disclosed, searched and cut in.
+
+A unit is the smallest part that makes sense alone: a record; else a paragraph, a list item with what hangs below it,
+a table row, a fenced block. A unit is never cut by loading, save one that is larger than all the room there is. What
+stands above units and is not one itself (headings, the head of a table) is their context; it is shown once, before
+the first unit that needs it. So a page, some of its parts, or one search result are all written by `render`.
+
+What is disclosed is not what stands on disk: of a record date, title, body and a short source (memory_core.records);
+of everything else the text without comments, which are ours (message keys) or invisible in Markdown anyway. A heading
+with nothing below it, and an empty table, are no units: a page of such is empty.
+
+A mark is a unit's fingerprint with its title: it tells a changed part from a known one, and can name one that went.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from functools import lru_cache
+
+from memory_core.blocks import Line, lines_of
+from memory_core.ids import PageId
+from memory_core.layouts import Form
+from memory_core.records import Record, disclosed
+from memory_core.records import parse as parse_records
+from memory_core.text import one_line
+
+_HEADING = re.compile(r"(#{1,6})[ \t]+\S.*")
+_ITEM = re.compile(r" {0,3}(?:[-*+]|\d{1,4}[.)])[ \t]+\S.*")
+_FENCE = re.compile(r" {0,3}(?:`{3,}|~{3,}).*")
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_SAID_BY = re.compile(r"\((@[^()]{1,80})\)(?: \[absorbed\])?$")
+_WITHOUT_RECORDS = frozenset({Form.ATTENTION, Form.JOURNAL, Form.STATE, Form.INDEX})
+_TITLE_CHARACTERS = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One part of a page. `text` is what is disclosed, without a line end; `context` are the lines above it.
+
+    `record` is the record's identity, empty for other text. `words` are searched as well and not shown (tags).
+    `close`: it follows the unit before it without a blank line.
+    """
+
+    text: str
+    context: tuple[str, ...] = ()
+    title: str = ""
+    body: str = ""
+    record: str = ""
+    day: date | None = None
+    source: str = ""
+    words: str = ""
+    close: bool = False
+
+    @property
+    def mark(self) -> str:
+        """The fingerprint and the title."""
+        return f"{hashlib.sha256(self.text.encode('utf-8', 'replace')).hexdigest()[:12]} {self.label}"
+
+    @property
+    def label(self) -> str:
+        """What a person would call it: `[2026-04-06] Redis for the session cache`, or its heading."""
+        day = f"[{self.day.isoformat()}] " if self.day and self.record else ""
+        return f"{day}{one_line(self.title or self.body, _TITLE_CHARACTERS)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """A page's units in order; `text` is the whole page as it would be disclosed; `problems` are for people."""
+
+    units: tuple[Unit, ...]
+    text: str
+    problems: tuple[str, ...] = ()
+
+
+@lru_cache(maxsize=256)
+def units_of(page: PageId, form: Form, text: str) -> Units:
+    """The units of a page. Never raises. Remembered by the text, so that an unchanged page is taken apart once."""
+    parsed = parse_records(text) if form not in _WITHOUT_RECORDS else None
+    ours = [placed for placed in parsed.records if _is_ours(placed.record)] if parsed else []
+    day = _day_of(page)
+    found: list[Unit] = []
+    path: tuple[str, ...] = ()
+    at = 0
+    for placed in ours:
+        plain = _Plain(day, path)
+        found += plain.units(text[at : placed.start])
+        path = tuple(line for line in plain.headings if _level(line) < max(placed.level, 2))
+        found.append(_record_unit(placed.record, path))
+        at = placed.end
+    found += _Plain(day, path).units(text[at:])
+    return Units(tuple(found), render(found), parsed.problems if parsed else ())
+
+
+def render(units: Iterable[Unit]) -> str:
+    """The units as Markdown, their context before the first that needs it; ends with a line end (for none: empty)."""
+    lines: list[str] = []
+    shown: tuple[str, ...] = ()
+    for unit in units:
+        same = _common(shown, unit.context)
+        if lines and not (unit.close and same == len(unit.context)):
+            lines.append("")
+        lines += unit.context[same:]
+        lines.append(unit.text)
+        shown = unit.context
+    return "\n".join(lines) + "\n" if lines else ""
+
+
+def _is_ours(record: Record) -> bool:
+    """A dated entry or one with our fields; a heading that a person wrote over some text is plain text."""
+    return record.day is not None or bool(record.sources or record.body or record.tags)
+
+
+def _record_unit(record: Record, path: tuple[str, ...]) -> Unit:
+    source = "; ".join(one.short for one in record.sources)
+    return Unit(
+        text=disclosed(record).rstrip("\n"),
+        context=path,
+        title=record.title,
+        body=record.text,
+        record=record.identity,
+        day=record.day,
+        source=source,
+        words=" ".join(record.tags),
+    )
+
+
+@dataclass(slots=True)
+class _Plain:
+    """Takes text apart that holds no record of ours. `headings` is the path of headings at the point reached."""
+
+    day: date | None
+    headings: tuple[str, ...]
+    _table: tuple[str, ...] = ()
+    _open: list[str] = field(default_factory=list)
+    _close: bool = False
+    _blank: bool = True
+
+    def units(self, text: str) -> Iterator[Unit]:
+        """The units of `text`, in order."""
+        lines = _visible(lines_of(text))
+        for number, (line, fenced) in enumerate(lines):
+            after = lines[number + 1][0] if number + 1 < len(lines) else ""
+            yield from self._line(line, fenced, after)
+        yield from self._end()
+
+    def _line(self, line: str, fenced: bool, after: str) -> Iterator[Unit]:
+        heading = None if fenced else _HEADING.fullmatch(line)
+        if fenced and self._open and not self._blank:
+            self._open.append(line)
+        elif not line.strip():
+            yield from self._end()
+            self._blank, self._table = True, ()
+        elif heading is not None:
+            yield from self._end()
+            self._blank, self._table = True, ()
+            kept = tuple(one for one in self.headings if _level(one) < len(heading[1]))
+            self.headings = (*kept, line.strip())
+        elif line.lstrip().startswith("|") and not fenced:
+            yield from self._row(line, after)
+        elif self._open and not (_ITEM.fullmatch(line) and not fenced):
+            self._open.append(line)
+        else:
+            yield from self._begin(line)
+
+    def _row(self, line: str, after: str) -> Iterator[Unit]:
+        """A row of a table: head and rule are context, everything below them is a unit each."""
+        if not self._table and _is_rule(after):
+            yield from self._end()
+            self._table = (line.strip(),)
+        elif len(self._table) == 1 and _is_rule(line):
+            self._table = (*self._table, line.strip())
+        elif line.strip(" |\t:-"):
+            yield from self._begin(line)
+            yield from self._end()
+
+    def _begin(self, line: str) -> Iterator[Unit]:
+        yield from self._end()
+        self._open, self._close, self._blank = [line], not self._blank, False
+
+    def _end(self) -> Iterator[Unit]:
+        """The unit that was open, if any; a page's rules (`---`) and blanks are none."""
+        body, self._open = "\n".join(self._open), []
+        if not body.strip(" \t\n-=*_"):
+            return
+        said_by = _SAID_BY.search(body)
+        title = self.headings[-1].lstrip("# ") if self.headings else ""
+        yield Unit(
+            text=body,
+            context=(*self.headings, *self._table),
+            title=title,
+            body=body.strip(),
+            day=self.day,
+            source=said_by[1] if said_by else "",
+            close=self._close,
+        )
+
+
+def _visible(lines: Sequence[Line]) -> list[tuple[str, bool]]:
+    """The lines without comments, each with whether it stands in a fence."""
+    shown: list[tuple[str, bool]] = []
+    comment = fence = False
+    for line in lines:
+        if comment or (line.inert and not fence and line.text.startswith("<!--")):
+            comment = "-->" not in line.text
+        elif line.inert:
+            fence = not fence if _FENCE.fullmatch(line.text) else fence
+            shown.append((line.text, True))
+        else:
+            fence = False
+            plain = _without_comments(line.text).rstrip()
+            if plain or not line.text.strip():
+                shown.append((plain, False))
+    return shown
+
+
+def _without_comments(line: str) -> str:
+    """The line without what stands in `<!-- … -->`; in one pass, however many marks a line has."""
+    kept: list[str] = []
+    at = 0
+    while (start := line.find("<!--", at)) >= 0 and (end := line.find("-->", start + 4)) >= 0:
+        kept.append(line[at:start])
+        at = end + 3
+    return "".join(kept) + line[at:] if kept else line
+
+
+def _is_rule(line: str) -> bool:
+    """The line below the head of a table: `|---|:--|`."""
+    return "-" in line and "|" in line and not line.strip(" \t|:-")
+
+
+def _level(heading: str) -> int:
+    return len(heading) - len(heading.lstrip("#"))
+
+
+def _day_of(page: PageId) -> date | None:
+    """The day that a journal is of."""
+    name = page.rpartition("/")[2]
+    try:
+        return date.fromisoformat(name) if _DAY.fullmatch(name) else None
+    except ValueError:
+        return None
+
+
+def _common(one: tuple[str, ...], other: tuple[str, ...]) -> int:
+    """How many lines both begin with."""
+    same = 0
+    for mine, theirs in zip(one, other, strict=False):
+        if mine != theirs:
+            break
+        same += 1
+    return same
