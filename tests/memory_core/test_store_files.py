@@ -1,0 +1,581 @@
+"""Pages as files: whole or not at all, whatever the disk, a person, a link or a second process does."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import multiprocessing
+import os
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_core.errors import (
+    BadInput,
+    PageChanged,
+    PageDamaged,
+    PageExists,
+    StoreFailed,
+    UnknownPage,
+)
+from memory_core.ids import DirectScope, GroupScope, PageId, PersonKey
+from memory_core.layouts import APM, FLUSH_STATE, INDEX
+from memory_core.store.base import Change
+from memory_core.store.disk import _ADVICE, Disk, failed
+from memory_core.store.encoding import decode, encode
+from memory_core.store.files import FileStores, Recorder, sweep
+from memory_core.store.tree import LARGEST_FILE_BYTES, Tree
+from tests.memory_core.disks import EditingDisk, FailingDisk, FillingDisk, SlowDisk, temporary_files
+
+BUILD = GroupScope("build")
+OWNER = DirectScope(PersonKey("console:owner"), owner=True)
+EXPERIENCE = PageId("experience")
+OLD = "# Experience\n\n## [2026-04-06] Redis\n- Body: old\n"
+
+
+def put(workspace: Path, file: str, content: bytes) -> Path:
+    path = workspace / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return path
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def modes_below(folder: Path) -> dict[str, int]:
+    return {path.name: mode(path) for path in folder.rglob("*")}
+
+
+async def rewrite(stores: FileStores, text: str, page: PageId = EXPERIENCE) -> None:
+    """Read a page and write `text` in its place."""
+    store = stores.open(BUILD)
+    seen = await store.read(page)
+    assert seen
+    await store.commit([Change(page, text, seen.stamp)])
+
+
+@pytest.mark.asyncio
+async def test_reading_creates_nothing(tmp_path: Path) -> None:
+    store = FileStores(tmp_path, APM).open(BUILD)
+    assert await store.read(INDEX) is None
+    assert await store.stamp(INDEX) is None
+    assert await store.pages() == ()
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.asyncio
+async def test_pages_and_folders_are_for_their_owner_only(tmp_path: Path) -> None:
+    await FileStores(tmp_path, APM).open(BUILD).commit([Change(PageId("conventions/api"), "# API\n", None)])
+    assert modes_below(tmp_path) == {
+        "memory": 0o700,
+        "groups": 0o700,
+        "build": 0o700,
+        "conventions": 0o700,
+        "api.md": 0o600,
+    }
+
+
+@pytest.mark.asyncio
+async def test_a_rewritten_page_is_private_even_if_it_was_not(tmp_path: Path) -> None:
+    path = put(tmp_path, "memory/groups/build/experience.md", OLD.encode())
+    path.chmod(0o644)
+    await rewrite(FileStores(tmp_path, APM), "new")
+    assert mode(path) == 0o600
+
+
+@pytest.mark.asyncio
+async def test_every_read_is_recorded_with_its_scope(tmp_path: Path) -> None:
+    recorder = Recorder()
+    stores = FileStores(tmp_path, APM, on_read=recorder)
+    await stores.open(BUILD).read(INDEX)
+    await stores.open(OWNER).stamp(PageId("longterm"))
+    assert recorder.reads == [(BUILD, INDEX), (OWNER, PageId("longterm"))]
+
+
+@pytest.mark.parametrize("name", ["..", "../main", "a/b", "", ".hidden", "x\0", "x\n", "trailing.", "日" * 90])
+def test_case_54_a_group_name_that_is_a_path_opens_nothing(tmp_path: Path, name: str) -> None:
+    with pytest.raises(BadInput, match="cannot be a group's name"):
+        FileStores(tmp_path, APM).open(GroupScope(name))
+
+
+@pytest.mark.parametrize(
+    "page", ["../build", "conventions/../index", "conventions/", "conventions/a/b", "x", "index.md"]
+)
+@pytest.mark.asyncio
+async def test_a_page_that_the_layout_does_not_list_is_unknown(tmp_path: Path, page: str) -> None:
+    store = FileStores(tmp_path, APM).open(BUILD)
+    with pytest.raises(UnknownPage):
+        await store.read(PageId(page))
+    with pytest.raises(UnknownPage):
+        await store.commit([Change(INDEX, "x", None), Change(PageId(page), "x", None)])
+    assert await store.read(INDEX) is None
+
+
+@pytest.mark.asyncio
+async def test_the_shared_persona_is_read_and_never_written(tmp_path: Path) -> None:
+    put(tmp_path, "SOUL.md", b"# Soul\n")
+    store = FileStores(tmp_path, APM).open(BUILD)
+    seen = await store.read(PageId("soul"))
+    assert seen
+    with pytest.raises(BadInput, match="changed by hand only"):
+        await store.commit([Change(PageId("soul"), "obey", seen.stamp)])
+
+
+@pytest.mark.asyncio
+async def test_a_later_change_that_fails_leaves_the_earlier_one(tmp_path: Path) -> None:
+    put(tmp_path, "memory/groups/build/people.md", b"hand")
+    store = FileStores(tmp_path, APM).open(BUILD)
+    with pytest.raises(PageExists):
+        await store.commit(
+            [Change(INDEX, "i", None), Change(PageId("people"), "p", None), Change(EXPERIENCE, "e", None)]
+        )
+    assert await store.pages() == (INDEX, "people")
+
+
+# Encoding
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])), st.booleans())
+def test_text_survives_disk_and_back(text: str, bom: bool) -> None:
+    page = decode(INDEX, encode(text, bom), 0)
+    if bom or not text.startswith("\ufeff"):
+        assert (page.text, page.bom, page.bad_bytes) == (text, bom, ())
+
+
+@given(st.binary())
+def test_every_undecodable_byte_is_marked_and_listed(content: bytes) -> None:
+    page = decode(INDEX, content, 0)
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        assert len(page.bad_bytes) == 2
+        return
+    bare = bytes(byte for place, byte in enumerate(content) if place not in {bad.offset for bad in page.bad_bytes})
+    assert bare.decode("utf-8-sig").count("\ufffd") + len(page.bad_bytes) == page.text.count("\ufffd")
+    assert page.bad_bytes or encode(page.text, page.bom) == content
+
+
+@pytest.mark.parametrize(
+    ("content", "readable", "offset"),
+    [
+        (b"# Blockers\ncaf\xe9\n", "# Blockers\ncaf\ufffd\n", 14),
+        ("# Blockers\n等待\n".encode("gbk"), "# Blockers\n", 11),
+        ("# Blockers\n等待\n".encode("utf-16"), "# Blockers\n等待\n", 0),
+        (b"\xef\xbb\xbfok \xff", "ok \ufffd", 6),
+    ],
+)
+@pytest.mark.asyncio
+async def test_case_68_the_readable_part_loads_and_is_never_written_over(
+    tmp_path: Path, content: bytes, readable: str, offset: int
+) -> None:
+    path = put(tmp_path, "memory/groups/build/attention.md", content)
+    store = FileStores(tmp_path, APM).open(BUILD)
+    page = await store.read(PageId("attention"))
+    assert page
+    assert page.text.startswith(readable)
+    assert page.bad_bytes[0].offset == offset
+    with pytest.raises(PageDamaged, match=f"offset {offset}"):
+        await store.commit([Change(page.page, page.text + "more", page.stamp)])
+    assert path.read_bytes() == content
+
+
+@pytest.mark.asyncio
+async def test_case_69_bom_and_crlf_survive_an_append(tmp_path: Path) -> None:
+    before = b"\xef\xbb\xbf---\r\npurpose: x\r\n---\r\n"
+    path = put(tmp_path, "memory/groups/build.md", before)
+    store = FileStores(tmp_path, APM).open(BUILD)
+    page = await store.read(INDEX)
+    assert page
+    assert page.text.startswith("---")
+    assert page.newline == "\r\n"
+    await store.commit([Change(INDEX, page.text + f"- rule{page.newline}", page.stamp)])
+    assert path.read_bytes() == before + b"- rule\r\n"
+
+
+@pytest.mark.asyncio
+async def test_case_117_line_ends_stay_uniform(tmp_path: Path) -> None:
+    path = put(tmp_path, "memory/groups/build/experience.md", OLD.replace("\n", "\r\n").encode())
+    store = FileStores(tmp_path, APM).open(BUILD)
+    page = await store.read(EXPERIENCE)
+    assert page
+    await store.commit([Change(EXPERIENCE, page.text + "## [2026-04-07] New\r\n", page.stamp)])
+    assert path.read_bytes().count(b"\n") == path.read_bytes().count(b"\r\n") == 5
+
+
+# Edits by hand
+
+
+@pytest.mark.asyncio
+async def test_case_108_a_hand_edit_is_noticed_and_both_texts_can_stand(tmp_path: Path) -> None:
+    path = put(tmp_path, "memory/groups/build/experience.md", OLD.encode())
+    store = FileStores(tmp_path, APM).open(BUILD)
+    page = await store.read(EXPERIENCE)
+    assert page
+    times = path.stat()
+    by_hand = OLD.replace("old", "OLD") + "by hand\n" * 30
+    path.write_text(by_hand)
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    with pytest.raises(PageChanged):
+        await store.commit([Change(EXPERIENCE, page.text + "ours\n", page.stamp)])
+    again = await store.read(EXPERIENCE)
+    assert again
+    await store.commit([Change(EXPERIENCE, again.text + "ours\n", again.stamp)])
+    assert path.read_text() == by_hand + "ours\n"
+
+
+@pytest.mark.asyncio
+async def test_an_edit_while_our_text_is_written_is_not_lost(tmp_path: Path) -> None:
+    path = put(tmp_path, "memory/groups/build/experience.md", OLD.encode())
+    stores = FileStores(tmp_path, APM, disk=EditingDisk(path, b"by hand"))
+    with pytest.raises(PageChanged):
+        await rewrite(stores, "ours")
+    assert path.read_bytes() == b"by hand"
+    assert temporary_files(tmp_path) == []
+
+
+@pytest.mark.asyncio
+async def test_a_page_removed_by_hand_is_told_as_changed(tmp_path: Path) -> None:
+    path = put(tmp_path, "memory/groups/build/experience.md", OLD.encode())
+    store = FileStores(tmp_path, APM).open(BUILD)
+    page = await store.read(EXPERIENCE)
+    assert page
+    path.unlink()
+    with pytest.raises(PageChanged, match="gone"):
+        await store.commit([Change(EXPERIENCE, "x", page.stamp)])
+    assert not path.exists()
+
+
+@pytest.mark.asyncio
+async def test_a_touched_page_is_the_same_page(tmp_path: Path) -> None:
+    path = put(tmp_path, "memory/groups/build/experience.md", OLD.encode())
+    store = FileStores(tmp_path, APM).open(BUILD)
+    page = await store.read(EXPERIENCE)
+    assert page
+    os.utime(path, ns=(1, 1))
+    (stamp,) = await store.commit([Change(EXPERIENCE, "new", page.stamp)])
+    assert stamp == await store.stamp(EXPERIENCE)
+
+
+# Disks that fail
+
+
+@pytest.mark.parametrize("room_bytes", [0, 1, 17, 40])
+@pytest.mark.parametrize("page", [EXPERIENCE, FLUSH_STATE])
+@pytest.mark.asyncio
+async def test_case_111_a_full_disk_leaves_the_old_content(tmp_path: Path, room_bytes: int, page: PageId) -> None:
+    path = put(tmp_path, str(APM.file(BUILD, page)), OLD.encode())
+    with pytest.raises(StoreFailed, match="disk is full"):
+        await rewrite(FileStores(tmp_path, APM, disk=FillingDisk(room_bytes)), "n" * 41, page)
+    assert path.read_text() == OLD
+    assert temporary_files(tmp_path) == []
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO, errno.EACCES, errno.EDQUOT, errno.EROFS])
+@pytest.mark.parametrize("call", ["create_file", "write", "sync", "status", "rename", "open_file", "read"])
+@pytest.mark.asyncio
+async def test_a_refused_call_leaves_the_old_content(tmp_path: Path, call: str, code: int) -> None:
+    path = put(tmp_path, "memory/groups/build/experience.md", OLD.encode())
+    seen = await FileStores(tmp_path, APM).open(BUILD).read(EXPERIENCE)
+    assert seen
+    store = FileStores(tmp_path, APM, disk=FailingDisk(code, call)).open(BUILD)
+    with pytest.raises(StoreFailed):
+        await store.commit([Change(EXPERIENCE, "new", seen.stamp)])
+    assert path.read_text() == OLD
+    assert temporary_files(tmp_path) == []
+
+
+@pytest.mark.parametrize("call", ["create_file", "write", "sync", "link", "make_folder", "open_root", "open_folder"])
+@pytest.mark.asyncio
+async def test_a_refused_call_creates_no_page(tmp_path: Path, call: str) -> None:
+    store = FileStores(tmp_path, APM, disk=FailingDisk(errno.EIO, call)).open(BUILD)
+    with pytest.raises(StoreFailed, match="input/output"):
+        await store.commit([Change(INDEX, "new", None)])
+    assert await FileStores(tmp_path, APM).open(BUILD).read(INDEX) is None
+
+
+@pytest.mark.asyncio
+async def test_a_folder_that_cannot_be_synced_is_a_failed_write_with_a_whole_page(tmp_path: Path) -> None:
+    path = put(tmp_path, "memory/groups/build/experience.md", OLD.encode())
+    with pytest.raises(StoreFailed):
+        await rewrite(FileStores(tmp_path, APM, disk=FailingDisk(errno.EIO, "sync_folder")), "new")
+    assert path.read_text() in {OLD, "new"}
+
+
+@pytest.mark.asyncio
+async def test_a_temporary_file_that_cannot_be_removed_spoils_nothing(tmp_path: Path) -> None:
+    store = FileStores(tmp_path, APM, disk=FailingDisk(errno.EIO, "unlink")).open(BUILD)
+    await store.commit([Change(INDEX, "new", None)])
+    assert await store.pages() == (INDEX,)
+    assert len(await asyncio.to_thread(sweep, tmp_path)) == 1
+    assert temporary_files(tmp_path) == []
+    assert await store.pages() == (INDEX,)
+
+
+@pytest.mark.asyncio
+async def test_short_writes_are_finished(tmp_path: Path) -> None:
+    text = "日常\n" * 50
+    store = FileStores(tmp_path, APM, disk=SlowDisk()).open(BUILD)
+    await store.commit([Change(INDEX, text, None)])
+    page = await store.read(INDEX)
+    assert page
+    assert page.text == text
+
+
+@pytest.mark.parametrize("code", [errno.EPERM, errno.EOPNOTSUPP])
+@pytest.mark.asyncio
+async def test_case_55_a_file_system_without_links_still_creates_exclusively(tmp_path: Path, code: int) -> None:
+    store = FileStores(tmp_path, APM, disk=FailingDisk(code, "link")).open(BUILD)
+    await store.commit([Change(INDEX, "first", None)])
+    with pytest.raises(PageExists):
+        await store.commit([Change(INDEX, "second", None)])
+    page = await store.read(INDEX)
+    assert page
+    assert page.text == "first"
+    assert temporary_files(tmp_path) == []
+
+
+def test_every_refusal_has_a_next_step() -> None:
+    for code, advice in _ADVICE.items():
+        assert advice in str(failed("memory/x.md", OSError(code, os.strerror(code))))
+        assert ";" in advice
+    assert "Invalid argument" in str(failed("memory/x.md", OSError(errno.EINVAL, os.strerror(errno.EINVAL))))
+
+
+@pytest.mark.asyncio
+async def test_a_page_beyond_the_limit_is_refused_by_name_and_size(tmp_path: Path) -> None:
+    path = put(tmp_path, "memory/groups/build.md", b"")
+    os.truncate(path, LARGEST_FILE_BYTES + 1)
+    with pytest.raises(StoreFailed, match=rf"build\.md has {LARGEST_FILE_BYTES + 1} bytes"):
+        await FileStores(tmp_path, APM).open(BUILD).read(INDEX)
+
+
+@pytest.mark.asyncio
+async def test_what_is_no_ordinary_file_is_not_read_and_does_not_hang(tmp_path: Path) -> None:
+    put(tmp_path, "memory/groups/x", b"")
+    os.mkfifo(tmp_path / "memory/groups/build.md")
+    store = FileStores(tmp_path, APM).open(BUILD)
+    with pytest.raises(StoreFailed, match="folder where a file belongs"):
+        await store.read(INDEX)
+    assert await store.pages() == ()
+
+
+# Links
+
+
+@pytest.mark.parametrize(
+    "link", ["memory", "memory/groups", "memory/groups/build", "memory/groups/build/attention.md"]
+)
+@pytest.mark.asyncio
+async def test_case_54_a_link_is_not_followed_at_any_step(tmp_path: Path, link: str) -> None:
+    outside = tmp_path / "outside"
+    put(outside, "memory/groups/build/attention.md", b"secret")
+    workspace = tmp_path / "workspace"
+    (workspace / link).parent.mkdir(parents=True)
+    (workspace / link).symlink_to(outside / link)
+    store = FileStores(workspace, APM).open(BUILD)
+    with pytest.raises(StoreFailed):
+        await store.read(PageId("attention"))
+    with pytest.raises(StoreFailed):
+        await store.commit([Change(PageId("attention"), "x", None)])
+    assert (outside / "memory/groups/build/attention.md").read_bytes() == b"secret"
+    assert [path for path in outside.rglob("*") if path.is_file()] == [outside / "memory/groups/build/attention.md"]
+
+
+def test_a_folder_swapped_for_a_link_while_we_read_gives_nothing_away(tmp_path: Path) -> None:
+    put(tmp_path, "outside/attention.md", b"secret")
+    put(tmp_path, "w/memory/groups/build/attention.md", b"ours")
+    folder, aside = tmp_path / "w/memory/groups/build", tmp_path / "w/memory/groups/aside"
+    tree = Tree(tmp_path / "w")
+    done = threading.Event()
+
+    def swap() -> None:
+        while not done.is_set():
+            folder.rename(aside)
+            folder.symlink_to(tmp_path / "outside")
+            folder.unlink()
+            aside.rename(folder)
+
+    swapping = threading.Thread(target=swap)
+    swapping.start()
+    seen = set()
+    try:
+        for _ in range(2000):
+            try:
+                raw = tree.read(APM.file(BUILD, PageId("attention")))
+                seen.add(raw and raw.content)
+            except StoreFailed:
+                seen.add(None)
+    finally:
+        done.set()
+        swapping.join()
+    assert b"secret" not in seen
+    assert b"ours" in seen
+
+
+# The workspace as a whole
+
+
+@pytest.mark.asyncio
+async def test_a_workspace_that_disappears_is_no_empty_memory(tmp_path: Path) -> None:
+    workspace = tmp_path / "w"
+    put(workspace, "memory/groups/build.md", b"x")
+    store = FileStores(workspace, APM).open(BUILD)
+    assert await store.read(INDEX)
+    workspace.rename(tmp_path / "elsewhere")
+    with pytest.raises(StoreFailed, match="is gone"):
+        await store.read(INDEX)
+    workspace.mkdir()
+    with pytest.raises(StoreFailed, match="Another folder took the place"):
+        await store.commit([Change(INDEX, "x", None)])
+    assert list(workspace.iterdir()) == []
+
+
+def _crash_while_writing(workspace: Path, after: int) -> None:
+    class Crash(Disk):
+        calls = 0
+
+        def _count(self) -> None:
+            self.calls += 1
+            if self.calls > after:
+                os._exit(9)
+
+        def write(self, descriptor: int, content: memoryview) -> int:
+            self._count()
+            return super().write(descriptor, content[:5])
+
+        def sync(self, descriptor: int) -> None:
+            self._count()
+            super().sync(descriptor)
+
+        def rename(self, old: str, new: str, parent: int) -> None:
+            self._count()
+            super().rename(old, new, parent)
+            self._count()
+
+    tree = Tree(workspace, Crash())
+    file = APM.file(BUILD, EXPERIENCE)
+    raw = tree.read(file)
+    assert raw
+    tree.replace(file, b"a new text", raw.stamp)
+
+
+def test_case_113_killed_writes_leave_whole_pages_and_are_swept(tmp_path: Path) -> None:
+    path = put(tmp_path, "memory/groups/build/experience.md", OLD.encode())
+    fork = multiprocessing.get_context("fork")
+    left = 0
+    for after in [0, 1, 2, 3, 4, 5] * 2:
+        path.write_text(OLD)
+        process = fork.Process(target=_crash_while_writing, args=(tmp_path, after))
+        process.start()
+        process.join()
+        assert process.exitcode == (0 if after == 5 else 9)
+        assert path.read_text() == (OLD if after < 4 else "a new text")
+        left += after < 4
+    assert len(temporary_files(tmp_path)) == left == 8
+    assert asyncio.run(FileStores(tmp_path, APM).open(BUILD).pages()) == (EXPERIENCE,)
+    assert len(sweep(tmp_path)) == left
+    assert temporary_files(tmp_path) == []
+    assert path.exists()
+
+
+def test_the_sweep_touches_nothing_else(tmp_path: Path) -> None:
+    name = ".remem-0123456789abcdef.tmp"
+    ours = [put(tmp_path, f"{folder}{name}", b"") for folder in ["", "memory/", "people/x/memory/", ".remem/"]]
+    others = [put(tmp_path, file, b"") for file in [f"projects/{name}", ".remem-x.tmp", f"memory/{name}.md", "a.tmp"]]
+    (tmp_path / "memory/link").symlink_to(tmp_path / "projects")
+    assert len(sweep(tmp_path)) == len(ours)
+    assert not any(path.exists() for path in ours)
+    assert all(path.exists() for path in others)
+
+
+def _create(workspace: Path, barrier: threading.Barrier, name: str, won: multiprocessing.SimpleQueue[str]) -> None:
+    tree = Tree(workspace)
+    for number in range(40):
+        barrier.wait()
+        try:
+            tree.create(APM.file(GroupScope(f"g{number}"), INDEX), name.encode() * 1000)
+            won.put(f"g{number}")
+        except PageExists:
+            continue
+
+
+def test_case_107_of_two_processes_one_creates_a_page(tmp_path: Path) -> None:
+    fork = multiprocessing.get_context("fork")
+    barrier, won = fork.Barrier(2), fork.SimpleQueue()
+    processes = [fork.Process(target=_create, args=(tmp_path, barrier, name, won)) for name in "ab"]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+        assert process.exitcode == 0
+    winners = [won.get() for _ in range(40)]
+    assert won.empty()
+    assert sorted(winners) == sorted(f"g{number}" for number in range(40))
+    assert all(len(set(path.read_bytes())) == 1 for path in tmp_path.rglob("g*.md"))
+    assert temporary_files(tmp_path) == []
+
+
+@pytest.mark.asyncio
+async def test_commits_of_one_page_at_once_lose_nothing(tmp_path: Path) -> None:
+    stores = FileStores(tmp_path, APM)
+    await stores.open(BUILD).commit([Change(EXPERIENCE, "", None)])
+
+    async def append(number: int) -> None:
+        store = stores.open(BUILD)
+        while True:
+            page = await store.read(EXPERIENCE)
+            assert page
+            try:
+                await store.commit([Change(EXPERIENCE, page.text + f"{number}\n", page.stamp)])
+            except PageChanged:
+                continue
+            return
+
+    await asyncio.gather(*(append(number) for number in range(12)))
+    page = await stores.open(BUILD).read(EXPERIENCE)
+    assert page
+    assert sorted(page.text.split(), key=int) == [str(number) for number in range(12)]
+
+
+class _Gate(Disk):
+    """Lets a test look while a write is under way."""
+
+    def __init__(self) -> None:
+        self.reached = threading.Event()
+        self.go_on = threading.Event()
+
+    def sync(self, descriptor: int) -> None:
+        self.reached.set()
+        self.go_on.wait(10)
+        super().sync(descriptor)
+
+
+@pytest.mark.asyncio
+async def test_a_cancelled_commit_is_finished_before_the_cancellation_is_felt(tmp_path: Path) -> None:
+    gate = _Gate()
+    store = FileStores(tmp_path, APM, disk=gate).open(BUILD)
+    task = asyncio.create_task(store.commit([Change(INDEX, "new", None)]))
+    await asyncio.to_thread(gate.reached.wait, 10)
+    for _ in range(3):
+        task.cancel()
+        await asyncio.wait([task], timeout=0.01)
+        assert not task.done()
+    gate.go_on.set()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert (tmp_path / "memory/groups/build.md").read_text() == "new"
+    assert temporary_files(tmp_path) == []
+
+
+def test_closing_ends_the_threads(tmp_path: Path) -> None:
+    before = set(threading.enumerate())
+    stores = FileStores(tmp_path, APM)
+    asyncio.run(stores.open(BUILD).commit([Change(INDEX, "x", None)]))
+    assert set(threading.enumerate()) > before
+    stores.close()
+    stores.close()
+    assert set(threading.enumerate()) <= before
