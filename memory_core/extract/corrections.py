@@ -1,0 +1,53 @@
+"""A value that was said wrong and put right: `no, 15:00 not 14:00`, 是三点，不是两点, `sorry, 15:00`.
+
+The correction names the old value, and the earlier text holds it: then the new one takes its place. A bare new value
+is taken only where the earlier text holds exactly one value of its form (a time, a date, a number).
+"""
+
+from __future__ import annotations
+
+import re
+
+from memory_core.extract import cues_talk
+
+_FORMS = (
+    re.compile(r"(?<!\d)\d{1,2}[:：]\d{2}(?!\d)"),
+    re.compile(r"(?<!\d)\d{4}-\d{1,2}-\d{1,2}(?!\d)"),
+    re.compile(r"(?<![\d.:-])\d{1,6}(?![\d.:-])"),
+)
+
+
+def corrected(text: str, correction: str) -> str | None:
+    """`text` with its value put right by `correction`; None where that corrects nothing in it."""
+    for match in cues_talk.CORRECT.finditer(correction):
+        groups = match.groupdict()
+        old = next((value for name, value in groups.items() if value and name.startswith("old")), "")
+        new = next((value for name, value in groups.items() if value and name.startswith("new")), "")
+        old, new = old.strip(" ,.，。"), new.strip(" ,.，。")
+        if old and new and old != new and _holds(text, old):
+            return _put(text, old, new)
+    bare = cues_talk.CORRECT_VALUE.match(correction)
+    return _by_form(text, bare.group(bare.lastgroup)) if bare and bare.lastgroup else None
+
+
+def _holds(text: str, value: str) -> bool:
+    return _place(value).search(text) is not None
+
+
+def _put(text: str, old: str, new: str) -> str:
+    return _place(old).sub(lambda _: new, text, count=1)
+
+
+def _place(value: str) -> re.Pattern[str]:
+    """The value as a whole word; within wide scripts anywhere."""
+    edge = r"(?<![A-Za-z0-9])", r"(?![A-Za-z0-9])"
+    return re.compile(edge[0] + re.escape(value) + edge[1], re.IGNORECASE)
+
+
+def _by_form(text: str, new: str) -> str | None:
+    value = new.rstrip(" .!。，")
+    for form in _FORMS:
+        if form.fullmatch(value):
+            found = form.findall(text)
+            return form.sub(lambda _: value, text, count=1) if len(found) == 1 and found[0] != value else None
+    return None

@@ -1,0 +1,218 @@
+"""Cues of tasks, status, blockers, lessons, and of facts about environment and tools."""
+
+from __future__ import annotations
+
+from memory_core.extract.cue import START, Cue, Firmness, cue
+from memory_core.layouts import Kind
+
+_DOING = (
+    r"(?:fix|write|rewrite|update|upgrade|send|migrate|deploy|prepare|review|finish|set up|create|open|file|add|remove|"
+    r"delete|rename|change|renew|implement|build|draft|document|clean up|order|book|schedule|release|publish|rotate|"
+    r"move|merge|revert|port|refactor|investigate|contact|email|organi[sz]e|submit|handle|take over|push|upload|"
+    r"configure|install|replace|disable|enable|test|provision|patch|bump|ship|translate|design|record|print|invite)"
+)
+_DONE = (
+    r"(?:done|finished|complete[d]?|merged|deployed|released|shipped|live|fixed|published|migrated|resolved|closed)"
+)
+
+DONE = (
+    Cue(
+        Kind.TASK,
+        Firmness.LABEL,
+        cue(
+            START + r"(?:done|finished|completed|fixed|shipped|merged|deployed|released)\s*[:：✅-]+\s+",
+            START + r"(?:已?完成|搞定|已上线|已发布|完了)\s*[:：]\s*",
+            START + r"(?:erledigt|fertig)\s*:\s*",
+        ),
+        status="done",
+        whole=False,
+    ),
+    Cue(
+        Kind.TASK,
+        Firmness.EXPLICIT,
+        cue(
+            r"\b(?:the |my )?\w[\w./-]*(?: [\w./-]+){0,5} (?:is|are) (?:now |finally |all )(?:done|finished|complete|merged|deployed|released|shipped|live)\b",
+            r"\bi(?:'ve| have)?(?: just| finally| now)? (?:finished|completed|shipped|deployed|migrated|released|merged) (?:the|our|all)\b",
+            r"[^，,。]{2,40}(?:已经?|都|全部)[^，,。]{0,12}(?:完成|搞定|上线|发布|做完|改完|修好|发给|提交|合并|部署|迁移完)",
+            r"[^，,。]{2,40}(?:完成|搞定|上线|做完|改完|修好)了(?!吗)",
+            r"(?:完了しました|終わりました|リリースしました|対応しました)",
+            r"\b(?:ist|sind) (?:jetzt |nun |endlich )?(?:erledigt|fertig|umgestellt|ausgerollt|live)\b",
+        ),
+        status="done",
+    ),
+)
+
+TODOS = (
+    Cue(
+        Kind.TASK,
+        Firmness.LABEL,
+        cue(
+            START + r"(?:todo|to-do|action item|action|task)s?(?: (?:for|@)\s?@?[\w.-]{1,40})?\s*[:：]\s*",
+            START + r"(?:待办|待辦|任务|待处理|行动项)(?:事项)?\s*[:：]\s*",
+            START + r"(?:タスク|やること|宿題)\s*[:：]\s*",
+            START + r"(?:aufgabe|zu tun)\s*:\s*",
+        ),
+        status="pending",
+        whole=False,
+    ),
+)
+
+COMMITMENTS = (
+    Cue(
+        Kind.TASK,
+        Firmness.EXPLICIT,
+        cue(
+            rf"\b(?:i'll|i will|i'm going to|i am going to|i'm gonna|i can) (?:then |also |now |go |just )?{_DOING}\b",
+            r"\b(?:i'll|i will) take care of\b|\bi(?:'m| am) taking (?:over )?the\b|\bi'll take the\b",
+            r"我(?:来|去|会|负责|今天|明天|后天|下午|晚上|这周|下周|周末|马上|现在|周[一二三四五六日])*(?:来|去|把|会|负责|今天把|明天把)(?:改|写|修|做|发|建|迁移|部署|整理|更新|准备|处理|跟进|测|补|提|配|升级|联系|安排|把|搭|催|加|删|换|对接|接手|画|查)",
+            r"我(?:周末|今天|明天|晚上|下午)(?:迁移|部署|更新|整理|处理|修复|发布)",
+            r"(?:私|僕|自分)が.{2,40}(?:します|やります|対応します|書きます|直します)",
+            r"\bich (?:kümmere mich um|übernehme|erledige|mache (?:das|die|den)|schreibe (?:das|die|den)|schicke|erneuere|richte)\b",
+        ),
+        status="pending",
+    ),
+)
+"""What someone takes on; `who` is the speaker."""
+
+REQUESTS = (
+    Cue(
+        Kind.TASK,
+        Firmness.PROPOSED,
+        cue(
+            rf"@(?P<who>[^\s,:：，@]{{1,40}})[,:]? (?:can|could|would|will) you (?:please |pls )?{_DOING}\b",
+            rf"@(?P<who2>[^\s,:：，@]{{1,40}})[,:]? (?:please|pls) {_DOING}\b",
+            r"(?:麻烦|请|辛苦)\s?@(?P<who3>[^\s,:：，@]{1,20})\s?(?:你)?(?:把|去|来|帮)?.{2,}",
+            r"@(?P<who4>[^\s,:：，@]{1,20}),? (?:bitte|kannst du)\b.{4,}",
+            r"@(?P<who5>[^\s,:：，@]{1,20})\s?(?:さん)?、?.{2,60}(?:お願いします|してください)",
+        ),
+        status="pending",
+    ),
+)
+"""What someone is asked for; it becomes a task when they agree."""
+
+BLOCKERS = (
+    Cue(
+        Kind.BLOCKER,
+        Firmness.LABEL,
+        cue(
+            START + r"(?:blockers?|blocked)\s*[:：]\s*",
+            START + r"(?:阻塞|卡点|阻碍)\s*[:：]\s*",
+            START + r"(?:ブロッカー|blockade|blocker)\s*[:：]\s*",
+        ),
+        status="blocked",
+        whole=False,
+    ),
+    Cue(
+        Kind.BLOCKER,
+        Firmness.EXPLICIT,
+        cue(
+            r"\b(?:i'm|i am|we're|we are|is|are|still|currently|totally) (?:still |currently |totally |completely )?blocked(?: on| by| until|\b(?! (?:him|her|them)))",
+            r"\bblocked (?:on|by|until)\b|\bblocked 了",
+            r"\b(?:can't|cannot|can not|unable to) (?:continue|proceed|deploy|release|start|go on|move on|ship|merge)\b.{0,80}\b(?:until|before|without|because)\b",
+            r"\b(?:waiting (?:for|on)|need) .{3,80}\b(?:can't|cannot|before (?:i|we) can|until then)\b",
+            r"\bi(?:'m| am) stuck (?:because|until|waiting)\b",
+            r"(?:卡住了?|被卡|卡在|卡着|阻塞(?:了|在)|推进不下去|没法(?:继续|推进)|无法(?:继续|推进))",
+            r"(?:在|还在|一直在)等.{2,60}(?:才能|没法|无法|不能|就没)",
+            r"(?:ブロックされて|待ちで(?:止まって|進め))",
+            r"\b(?:bin|ist|sind) (?:noch )?blockiert\b|\bhänge (?:fest )?an\b|\b(?:komme|kommen) nicht weiter\b.{0,60}\b(?:bis|weil|ohne)\b",
+        ),
+        status="blocked",
+    ),
+)
+
+STATUS = (
+    Cue(
+        Kind.STATUS,
+        Firmness.LABEL,
+        cue(
+            START
+            + r"(?:status|progress|status update|progress report)(?: (?:for|of|on|update|report)\b[\w /.-]{0,40})*\s*[:：]\s*",
+            START + r"(?:同步一下进度|进度同步|同步进度|进度|进展|状态|进度更新)\s*[:：]?\s*(?=.{4})",
+            START + r"(?:進捗|ステータス)\s*[:：]\s*",
+            START + r"(?:stand|status|zwischenstand)\s*:\s*",
+        ),
+        status="in_progress",
+    ),
+    Cue(
+        Kind.STATUS,
+        Firmness.EXPLICIT,
+        cue(
+            r"\b\w+ (?:is|are) (?:about |now |currently )?\d{1,3} ?% (?:done|complete|finished)\b",
+            r"\bi(?:'m| am) (?:currently |still |now )?(?:working on|halfway through|in the middle of) (?:the|our)\b",
+            r"我(?:正在|还在|在)(?:修|做|改|写|测|处理|跟进|开发|弄)",
+        ),
+        status="in_progress",
+    ),
+)
+
+ENVIRONMENT = (
+    Cue(
+        Kind.ENVIRONMENT,
+        Firmness.EXPLICIT,
+        cue(
+            r"\b(?:the )?(?:new |staging |prod(?:uction)? |test |dev |our )*(?:url|address|endpoint|host(?:name)?|domain|gateway|ip|port|vpn|server|db|database|dashboard|wiki|repo(?:sitory)?|bucket|cluster|registry|wi-?fi|ssid)(?: for [\w -]{1,30}| gateway| name| address| password)* (?:is|are|lives|runs|moved|changed|has moved|has changed|will be)(?: now)? (?:at |to |on |called |named )?(?=\S*[\w/]*[\d./:\"-])",
+            r"\b(?:staging|prod(?:uction)?|dev|the (?:test|demo|staging|build|ci) \w+) (?:is|moved|has moved|lives|runs|now runs)(?: now)? (?:at|to|on|under) \S*[\d./:]",
+            r"\b(?:creds?|credentials|logins?|passwords?|secrets|api keys?|certs?|backups?|logs|docs|runbooks?) (?:are|is|live|lives|can be found) (?:now )?(?:in|on|at|under|stored in) (?!the (?:same|way)|a |an |there|it\b|there\b)\S",
+            r"(?:地址|域名|入口|网关|端口|服务器|环境|仓库|数据库|面板|链接|VPN|gateway|账号|密码)[^，,。？?吗]{0,20}?(?:换成|改成|改为|变成|迁到|搬到|是|为|在)\s?\S*[\w./:]*[\d./:]",
+            r"(?:URL|アドレス|ポート|サーバー?|環境)[^、。?？]{0,20}は\s?\S*[\d./:]",
+            r"\b(?:adresse|url|server|port|passwort|zugangsdaten)\b.{0,30}\b(?:ist|sind|liegt|liegen|läuft) (?:jetzt |nun )?(?:unter|auf|in|bei)?\b",
+        ),
+    ),
+)
+
+TOOLS = (
+    Cue(
+        Kind.TOOL,
+        Firmness.EXPLICIT,
+        cue(
+            r"\b(?:please |everyone |psa:? |fyi:? |heads[- ]up:? )use .{2,80}\b(?:instead of|from now on|rather than)\b",
+            r"\buse [`'\"].{2,60}[`'\"] (?:instead of|from now on|rather than)\b.{0,60}\bfrom now on\b",
+            r"\bwe (?:now )?have (?:a|an) (?:new )?(?:script|command|tool|bot|dashboard|make target|template)\b.{3,}",
+            r"(?:通知|注意|提醒)[:：,，].{0,40}(?:改用|统一用|换成|请用|使用)",
+            r"(?:以后|今后).{0,10}(?:改用|统一用|请用)\s?[`A-Za-z]",
+            r"\bab (?:jetzt|sofort) (?:bitte )?.{2,40}\b(?:statt|verwenden|nutzen|benutzen)\b",
+        ),
+    ),
+)
+
+PROBLEM = cue(
+    r"\b(?:bugs?|errors?|exceptions?|fail(?:s|ed|ing|ure)?|crash(?:es|ed|ing)?|broke(?:n)?|hangs?|hanging|hung|freez(?:es|ing)|timeouts?|timing out|timed out|leak(?:s|ing|ed)?|oom(?:ing|s)?|segfaults?|outage|unreachable|refused|denied|corrupt(?:ed)?|dies|died|dying|stuck|slow|flaky|weird|problem|issue|cannot|can't|doesn't work|didn't work|not working|won't (?:start|build|run|load|compile|boot)|conflict(?:s|ed)?|mismatch|wrong|losing|lost|missing|garbled|unresponsive|down)\b",
+    r"\b(?:4\d\d|50[0-4])s?\b|no space left",
+    r"问题|报错|错误|失败|崩溃|崩了|挂了|超时|卡死|异常|不能用|用不了|打不开|连不上|断开|断一次|丢失|丢数据|内存泄漏|乱码|bug|很慢|起不来|不生效",
+    r"エラー|落ちる|失敗|動かない|不具合|つながらない|遅い|障害",
+    r"\b(?:fehler|kaputt|abgestürzt|stürzt ab|geht nicht|ging nicht|läuft nicht|hängt|langsam|funktioniert nicht|problem)\b",
+)
+"""Something goes wrong."""
+
+SOLUTION = cue(
+    r"\b(?:fixed|solved|resolved|cured|sorted)(?: it| this| that| the \w+(?: \w+)?)? (?:by|with|via|after|using)\b",
+    r"\b(?:the |real |actual |simple |my )?(?:fix|solution|cure|remedy|workaround|work-around) (?:was|is|turned out|:)|\b(?:fix|solution|workaround|work-around|root cause|cause|lesson(?: learned)?)\s*[:：]",
+    r"\b(?:root cause|the cause|the culprit|the reason|the problem|the issue|the trick) (?:was|turned out to be|is that|是)\b|\broot cause\b",
+    r"\b(?:did|does) the trick\b",
+    r"\b\w[^,;]{3,120} (?:fixed|solved|resolved|cured) (?:it|that|this|the|all|my|our|everything)\b",
+    r"\blesson learned\b",
+    r"(?:原因是|原因找到|找到原因|根因|问题出在|问题是因为|是因为).{3,}",
+    r".{3,}(?:就好了|就可以了|就行了|解决了|修好了|搞定了|恢复了|就正常了)",
+    r"解决(?:办法|方案|方法)(?:是|：|:)",
+    r"(?:原因は|解決しました|解決した|直りました|直った|対処法は)",
+    r"\b(?:ursache (?:war|ist)|lösung\s*:|die lösung (?:war|ist)|gelöst (?:durch|mit|indem)|behoben (?:durch|mit|indem))",
+)
+"""How it was solved, or why it happened."""
+
+REMEDY = cue(
+    r"\b(?:fix(?:ed)?|solv(?:ed|es)|resolved|solution|workaround|work-around|cured|did the trick|works? (?:now|again)|now (?:it )?works|instead|upgrad|downgrad|pin(?:ned)?|rais(?:e|ed|ing)|set(?:ting)?|chang(?:ed|ing)|added|adding|remov(?:ed|ing)|updat(?:ed|ing)|switch(?:ed|ing)|restart|disabl|enabl|alter|increas|renam|revert|rolled back|have to|need(?:s|ed)? to|must)",
+    r"解决|修好|就好了|就行了|就可以|搞定|改成|改为|调到|开启|加了|加上|升级|换成|回滚|恢复|正常了",
+    r"解決|直り|直った|対処|変更|増や|大きく",
+    r"gelöst|lösung|behoben|aufgenommen|umgestellt|geändert|ergänzt|erhöht|jetzt geht",
+)
+"""A sentence that tells the cause is a solution only when something was done about it."""
+
+CONFIRMED = cue(
+    r"^\W*(?:\w+[,!.]? ){0,3}(?:that|this|it) (?:did it|did the trick|fixed it|fixed the \w+|solved it|worked|works|was it|helped)\b",
+    r"^\W*(?:yes|yep|yeah|ok|wow|great|awesome|thanks|thank you|oh)[\w ,!]{0,20}(?:that|it) (?:did it|fixed it|solved it|worked|works(?: now)?|was it)\b",
+    r"\bworks now\b|\bthat fixed it\b|\bthat was it\b",
+    r"果然好了|可以了|好使了|解决了[！!，, ]*(?:谢|感谢|多谢)|真的好了",
+    r"直りました|動きました",
+    r"\b(?:das war'?s|jetzt geht(?:'?s| es)|hat geklappt)\b",
+)
+"""The one with the problem says that the advice before it was right."""

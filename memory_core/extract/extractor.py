@@ -1,0 +1,154 @@
+"""The default extractor: rules only, pure, the same answer for the same messages.
+
+`candidates_in` reads a conversation (memory_core.extract.talk) and turns what stands at its end into candidates:
+settled where the bar of its kind is met, unsettled where a proposal found no answer, nothing else. `at_once` looks at
+one message alone and answers only for what cannot wait: an explicit decision, a wish to remember, a task's change.
+`retracted_in` tells which messages were taken back, for whoever wrote them down at once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import date
+
+from memory_core.candidates import Candidate, Request, Value
+from memory_core.extract import cues_talk
+from memory_core.extract.cue import Firmness
+from memory_core.extract.finding import DECIDING, WORKING, Finding, finding_in
+from memory_core.extract.item import Item, new_item
+from memory_core.extract.talk import Talk, read
+from memory_core.extract.text import one_line, sentences, title_of
+from memory_core.extract.words import tags_of
+from memory_core.ids import MessageKey
+from memory_core.layouts import Kind
+from memory_core.messages import Message, Voice
+
+_PROJECT = re.compile(
+    r"(?:\bproject|\bprojekt|项目|プロジェクト)\s*[:：“\"'`「]?\s*((?-i:[A-Z0-9])[\w-]{1,39})", re.IGNORECASE
+)
+_MENTION = re.compile(r"\s*(?<!\w)@[^\s,.:;，。：；、]{1,40}")
+_AT_ONCE = frozenset({Kind.DECISION, Kind.TASK})
+
+
+class RulesExtractor:
+    """The rules as an `Extractor`; never raises."""
+
+    async def extract(self, request: Request) -> Sequence[Candidate]:
+        """The candidates of one conversation, in the order in which they were said."""
+        return candidates_in(request)
+
+
+def candidates_in(request: Request) -> tuple[Candidate, ...]:
+    """The candidates of one conversation, in the order in which they were said.
+
+    Only messages of persons in `request.messages` are cited. A fact that `request.before` stated and `messages`
+    settled, changed or corrected cites the messages that did so.
+    """
+    talk = _read(request)
+    first = len(request.before)
+    found = [_candidate(item, talk, first) for item in sorted(talk.items, key=lambda item: item.at)]
+    return tuple(candidate for candidate in found if candidate is not None)
+
+
+def retracted_in(request: Request) -> tuple[MessageKey, ...]:
+    """The messages whose statement was taken back or replaced later in the conversation, in their order."""
+    talk = _read(request)
+    return tuple(talk.messages[position].key for position in sorted(set(talk.retracted)))
+
+
+def at_once(message: Message, *, direct: bool) -> Candidate | None:
+    """What `message` alone says that cannot wait: an explicit decision, `remember …`, a task's change; else None.
+
+    Fast: most messages cost one search. `direct`: said in a 1:1 DM.
+    """
+    if message.voice is not Voice.PERSON or not _URGENT.search(message.text):
+        return None
+    for sentence in sentences(message.text):
+        found = finding_in(sentence, message, direct=direct)
+        if found is not None and _cannot_wait(found):
+            item = new_item(found, 0, message.author)
+            if item.settled:
+                return _candidate(item, Talk((message,), direct), 0)
+    return None
+
+
+def _cannot_wait(found: Finding) -> bool:
+    if found.marked:
+        return True
+    if found.kind is Kind.TASK:
+        return found.label or found.status == "done"
+    return found.kind in _AT_ONCE and found.settles
+
+
+def _read(request: Request) -> Talk:
+    return read((*request.before, *request.messages), direct=request.direct, first=len(request.before))
+
+
+def _candidate(item: Item, talk: Talk, first: int) -> Candidate | None:
+    """The candidate of an item; None where it misses its bar or nothing in `messages` bears it."""
+    sources = tuple(talk.messages[at].key for at in item.sources if at >= first)
+    if item.dropped or not sources or not _worth(item):
+        return None
+    found = item.finding
+    author = next(m.author for m in talk.messages if m.key == sources[0])
+    body = one_line(found.text, 600)
+    title = title_of(_MENTION.sub("", body) if found.kind is Kind.TASK else body)
+    if found.claimed:
+        body = f"@{talk.messages[item.at].author_name} says: {body}"
+    return Candidate(
+        kind=found.kind,
+        title=title or title_of(body),
+        body=body,
+        author=author,
+        sources=sources,
+        value=_value(found),
+        tags=tags_of(found.text),
+        settled=item.settled,
+        who=found.who,
+        status=found.status,
+        due=_due(found),
+        project=_project(found.text),
+        corrects=title_of(item.corrects) if item.corrects else "",
+    )
+
+
+def _worth(item: Item) -> bool:
+    """Settled, or promising: an open proposal that nobody objected to, a task whose owner is not named yet."""
+    if item.settled:
+        return True
+    found = item.finding
+    if item.objections or len(item.words) < 2:
+        return False
+    if found.kind in WORKING:
+        return found.label or found.due is not None
+    return found.firmness in {Firmness.PROPOSED, Firmness.COMMITTED}
+
+
+def _value(found: Finding) -> Value:
+    if found.kind in {Kind.ENVIRONMENT, Kind.TOOL} or found.claimed:
+        return Value.LOW
+    heavy = cues_talk.IMPORTANT.search(found.text) or found.kind is Kind.ARCHITECTURE
+    if found.kind in DECIDING and (heavy or cues_talk.ARCHITECTURAL.search(found.text)):
+        return Value.HIGH
+    return Value.HIGH if found.marked and cues_talk.IMPORTANT.search(found.text) else Value.MEDIUM
+
+
+def _due(found: Finding) -> date | None:
+    return found.due if found.kind in WORKING else None
+
+
+def _project(text: str) -> str:
+    named = _PROJECT.search(text)
+    return named[1] if named else ""
+
+
+_URGENT = re.compile(
+    r"decid|decision|resolved|settled|voted|chose|going with|sticking with|staying with|final answer|remember|note|keep in mind"
+    r"|forget|to-?do|task|action|done|finish|complete|deployed|migrated|shipped|released|merged|live|fixed"
+    r"|决|定了|敲定|拍板|商定|确定|结论|记|备忘|忘|牢记|待办|待辦|任务|待处理|行动项|完成|搞定|上线|发布|做完|改完|修好|发给|提交|合并|部署|迁移"
+    r"|決|結論|覚え|メモ|タスク|やること|宿題|完了|終わ|対応しました|にしました|リリース"
+    r"|beschl|entsch|festgelegt|wir nehmen|bleiben bei|merk|vergessen|denk|notier|aufgabe|zu tun|erledigt|fertig|umgestellt|ausgerollt",
+    re.IGNORECASE,
+)
+"""No cue of `at_once` matches a text without one of these."""

@@ -1,0 +1,86 @@
+"""What was found so far in a conversation: a finding that later messages settle, repeat, correct or take back."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from memory_core.extract.cue import Firmness
+from memory_core.extract.finding import DECIDING, WORKING, Finding
+from memory_core.extract.words import overlap, shared, topic
+from memory_core.ids import PersonKey
+from memory_core.layouts import Kind
+
+_FAMILIES = (
+    DECIDING,
+    WORKING,
+    frozenset({Kind.ROLE, Kind.CONTACT, Kind.PREFERENCE}),
+    frozenset({Kind.ENVIRONMENT, Kind.TOOL}),
+    frozenset({Kind.LESSON}),
+)
+_SAME = 0.6
+"""The share of the shorter text's telling words from which on two findings are one."""
+_VALUE = re.compile(r"\d[\d.:,/-]*\d|\d")
+
+
+@dataclass(slots=True)
+class Item:
+    """A finding in its conversation. `at` is the position of the message that states it, `author` who wrote that.
+
+    `sources` are positions, first the one that states it. `settled` changes as others agree; `dropped` for good.
+    """
+
+    finding: Finding
+    at: int
+    author: PersonKey
+    sources: list[int]
+    settled: bool
+    objections: int = 0
+    dropped: bool = False
+    corrects: str = ""
+    words: frozenset[str] = field(default_factory=frozenset)
+
+    @property
+    def open(self) -> bool:
+        """True while it waits for someone else's word."""
+        return not self.settled and not self.dropped
+
+    def cite(self, position: int) -> None:
+        """Add a message that bears it out; at most five."""
+        if position not in self.sources and len(self.sources) < 5:
+            self.sources.append(position)
+
+    def agree(self, position: int) -> None:
+        """Someone else is for it, or acted on it; one objection takes away one agreement."""
+        self.cite(position)
+        if self.objections:
+            self.objections -= 1
+        elif self.finding.firmness is not Firmness.STATED:
+            self.settled = True
+
+
+def new_item(finding: Finding, at: int, author: PersonKey) -> Item:
+    """The item of a finding that was just made."""
+    needs_who = finding.kind in WORKING and not finding.who
+    settled = finding.settles and not needs_who
+    return Item(finding, at, author, [at], settled, words=topic(finding.text))
+
+
+def same_family(one: Kind, other: Kind) -> bool:
+    """True for kinds that say the same sort of thing (a decision and an agreement, a task and its status)."""
+    return any(one in family and other in family for family in _FAMILIES)
+
+
+def same_fact(old: Item, new: Item) -> bool:
+    """True when `new` says again what `old` said."""
+    if not same_family(old.finding.kind, new.finding.kind):
+        return False
+    common = shared(old.words, new.words)
+    near = new.at - old.at <= 8 and old.finding.kind in DECIDING
+    return common >= (1 if near else 2) and overlap(old.words, new.words) >= _SAME
+
+
+def other_value(old: Item, new: Item) -> bool:
+    """True when both name numbers and the new ones are others: not a repeat but a change."""
+    had, has = set(_VALUE.findall(old.finding.text)), set(_VALUE.findall(new.finding.text))
+    return bool(had and has and not had & has)

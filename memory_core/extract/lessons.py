@@ -1,0 +1,153 @@
+"""A lesson: problem and solution both said, in one message or over two.
+
+    one message     `the 502s: keepalive was too long; fixed by setting it to 75`
+    two messages    a problem is told; later someone names cause and remedy
+    confirmed       a problem is told, someone else advises, the first one says that this was it
+
+A cause alone (`the reason was …`) is a lesson only where something was done about it. The problem that a solution
+belongs to is the one with words in common, else the solver's own, else the latest that is near.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from memory_core.extract import cues_talk, cues_work
+from memory_core.extract.text import Sentence, one_line
+from memory_core.extract.words import shared, topic
+from memory_core.ids import PersonKey
+from memory_core.messages import Message
+
+_REACH = 15
+_NEAR = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something went wrong, as told at `at`."""
+
+    at: int
+    author: PersonKey
+    text: str
+    words: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What someone said could be done, at `at`."""
+
+    at: int
+    author: PersonKey
+    text: str
+    words: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """Problem and solution in one line; `sources` are positions, first the message with the solution."""
+
+    text: str
+    sources: tuple[int, ...]
+
+
+def problems_in(own: Sequence[Sentence], position: int, author: PersonKey) -> Iterator[Problem]:
+    """The problems that a message tells; a question may tell one."""
+    for sentence in own:
+        words = topic(sentence.text)
+        if len(words) >= 2 and cues_work.PROBLEM.search(sentence.plain) and not sentence.document:
+            yield Problem(position, author, sentence.text, words)
+
+
+def advice_in(own: Sequence[Sentence], position: int, author: PersonKey) -> Iterator[Advice]:
+    """What a message advises: a sentence with a remedy, told or asked (`raise the limit?`)."""
+    for sentence in own:
+        words = topic(sentence.text)
+        if len(words) >= 2 and cues_work.REMEDY.search(sentence.plain) and not sentence.document:
+            yield Advice(position, author, sentence.text, words)
+
+
+def lesson_in(
+    own: Sequence[Sentence],
+    position: int,
+    messages: Sequence[Message],
+    problems: Sequence[Problem],
+    advice: Sequence[Advice],
+) -> Lesson | None:
+    """The lesson that the message at `position` completes; None where it completes none."""
+    solved = next((number for number, sentence in enumerate(own) if _solves(own, number)), None)
+    author = messages[position].author
+    if solved is not None:
+        return _told(own, solved, position) or _joined(own, solved, position, author, problems)
+    return _confirmed(own, position, author, problems, advice)
+
+
+def _solves(own: Sequence[Sentence], number: int) -> bool:
+    """True for a sentence that tells a solution of substance."""
+    sentence = own[number]
+    match = cues_work.SOLUTION.search(sentence.plain)
+    if match is None or sentence.question or sentence.document or len(topic(sentence.text)) < 2:
+        return False
+    if cues_talk.SUPPOSE.search(sentence.plain[: match.start()]) or cues_talk.TO_BOT.search(sentence.plain):
+        return False
+    return any(cues_work.REMEDY.search(following.plain) for following in own[number : number + 3])
+
+
+def _told(own: Sequence[Sentence], solved: int, position: int) -> Lesson | None:
+    """Problem and solution in this one message."""
+    here = own[solved]
+    match = cues_work.SOLUTION.search(here.plain)
+    outside = here.plain[: match.start()] + " " + here.plain[match.end() :] if match else here.plain
+    before = [s for s in own[:solved] if not s.document and cues_work.PROBLEM.search(s.plain)]
+    if not before and not cues_work.PROBLEM.search(outside):
+        return None
+    parts = [s.text for s in (*before[-1:], *_from(own, solved))]
+    return Lesson(one_line(" ".join(parts)), (position,))
+
+
+def _joined(
+    own: Sequence[Sentence], solved: int, position: int, author: PersonKey, problems: Sequence[Problem]
+) -> Lesson | None:
+    solution = " ".join(s.text for s in _from(own, solved))
+    problem = _problem_of(topic(solution), position, author, problems)
+    if problem is None:
+        return None
+    return Lesson(f"{one_line(problem.text, 240)} → {one_line(solution, 300)}", (position, problem.at))
+
+
+def _from(own: Sequence[Sentence], solved: int) -> Sequence[Sentence]:
+    """The solution's sentence, with what follows where that tells the remedy."""
+    end = solved + 1
+    while end < min(len(own), solved + 3) and not own[end].question and cues_work.REMEDY.search(own[end].plain):
+        end += 1
+    return own[solved:end]
+
+
+def _problem_of(
+    words: frozenset[str], position: int, author: PersonKey, problems: Sequence[Problem]
+) -> Problem | None:
+    near = [problem for problem in problems[-40:] if position - problem.at <= _REACH]
+    if not near:
+        return None
+    best = max(near, key=lambda problem: (shared(problem.words, words), problem.at))
+    if shared(best.words, words):
+        return best
+    own = [problem for problem in near if problem.author == author]
+    latest = own[-1] if own else near[-1]
+    return latest if position - latest.at <= _NEAR else None
+
+
+def _confirmed(
+    own: Sequence[Sentence], position: int, author: PersonKey, problems: Sequence[Problem], advice: Sequence[Advice]
+) -> Lesson | None:
+    """The one with the problem says that the advice was right."""
+    if not any(cues_work.CONFIRMED.search(s.plain) and not s.question for s in own[:2]):
+        return None
+    mine = [problem for problem in problems[-40:] if problem.author == author and position - problem.at <= _REACH]
+    if not mine:
+        return None
+    given = [tip for tip in advice[-20:] if tip.author != author and mine[-1].at < tip.at and position - tip.at <= 4]
+    if not given:
+        return None
+    problem, tip = mine[-1], given[-1]
+    return Lesson(f"{one_line(problem.text, 240)} → {one_line(tip.text, 300)}", (tip.at, problem.at, position))
