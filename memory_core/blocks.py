@@ -53,6 +53,12 @@ class Line:
     inert: bool
 
 
+def newline_of(text: str) -> str:
+    """The line end that a text uses: CRLF if its first line does, else LF."""
+    first = text.find("\n")
+    return "\r\n" if first > 0 and text[first - 1] == "\r" else "\n"
+
+
 def lines_of(text: str, problems: list[str] | None = None) -> tuple[Line, ...]:
     """Every line, with fences and multi-line comments marked as inert; unclosed ones are reported, not obeyed."""
     spans: list[tuple[int, int, str]] = []

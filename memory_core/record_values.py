@@ -27,8 +27,8 @@ class Source:
     text: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "name", _label(self.name))
-        object.__setattr__(self, "place", _label(self.place))
+        object.__setattr__(self, "name", source_name(self.name))
+        object.__setattr__(self, "place", source_name(self.place))
 
     @property
     def short(self) -> str:
@@ -114,6 +114,6 @@ def shortened(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
 
 
-def _label(text: str) -> str:
+def source_name(text: str) -> str:
     """A name or room title as part of a Source line: none of its separators, on one line."""
     return " ".join(re.sub(r"[();,]", " ", flat(text)).split()).lstrip("@ ")

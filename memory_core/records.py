@@ -28,7 +28,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from memory_core.blocks import Block, blocks, line_entry
+from memory_core.blocks import Block, blocks, line_entry, newline_of
 from memory_core.candidates import Value
 from memory_core.escape import escape, escape_comment, flat, unescape, unescape_comment
 from memory_core.ids import MessageKey
@@ -151,7 +151,7 @@ def replace(text: str, identity: str, record: Record) -> str:
         same = (placed.record.title, placed.record.body) == (record.title, record.body)
         new = text[placed.start : placed.end] if same else f"{_line(record)}"
     else:
-        newline = _newline(text)
+        newline = newline_of(text)
         new = render(record, newline, placed.level).removesuffix(newline)
         if _heading(record, 2) == _heading(placed.record, 2):
             _, separator, rest = new.partition(newline)
@@ -174,7 +174,7 @@ def remove(text: str, identity: str) -> str:
     placed = parse(text).find(identity)
     if placed is None:
         return text
-    newline = _newline(text)
+    newline = newline_of(text)
     after = text[placed.end :]
     for _ in range(2):
         after = after.removeprefix(newline)
@@ -286,11 +286,6 @@ def _put_in(text: str, at: int, block: str, newline: str) -> str:
     else:
         after = ""
     return before + block + after
-
-
-def _newline(text: str) -> str:
-    first = text.find("\n")
-    return "\r\n" if first > 0 and text[first - 1] == "\r" else "\n"
 
 
 def _date(text: str) -> date | None:

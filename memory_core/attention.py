@@ -1,0 +1,265 @@
+"""attention.md: what is being done, what blocks it, what the setting is. Merged by code, a line at a time.
+
+    ## Active Tasks
+
+    | Task | Status | Who | Notes |
+    |---|---|---|---|
+    | Prepare the release | in_progress | ana | due 2026-04-12 |
+
+    ## Blockers
+
+    - The staging certificate has expired (@bo, 2026-04-06)
+
+    ## Environment Snapshot
+
+    - staging db: 10.0.0.9
+    - last flush: 2026-04-06 14:30 (+08:00)
+
+A section is known by its heading, wherever it stands; one that is missing is added at the end. In a section we touch
+only the row or line that is ours to change: a task is known by its title, a snapshot line by its key. Further columns
+of the table, other lines and other sections stay byte for byte. A task that was done stays for the rest of its day.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date
+
+from memory_core.blocks import Line, lines_of, newline_of
+from memory_core.escape import escape, escape_comment, flat, unescape, unescape_comment
+from memory_core.script import fold
+
+TASKS = "Active Tasks"
+BLOCKERS = "Blockers"
+SNAPSHOT = "Environment Snapshot"
+
+_HEADER = ("| Task | Status | Who | Notes |", "|---|---|---|---|")
+_COLUMNS = ("task", "status", "who", "notes")
+_HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t]*")
+_BULLET = re.compile(r"[-*+][ \t]+(.*\S)[ \t]*")
+_RULE_ROW = re.compile(r"\|?[ \t]*:?-{1,}:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
+_PIPE = re.compile(r"(\\*)\|")
+_ESCAPED_PIPE = re.compile(r"(\\+)\|")
+_DONE = re.compile(r"\bdone (\d{4}-\d\d-\d\d)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRow:
+    """One row of the table, as plain text on one line each."""
+
+    task: str
+    status: str = "pending"
+    who: str = ""
+    notes: str = ""
+
+    @property
+    def key(self) -> str:
+        """What the row is known by: its title, case and width apart."""
+        return fold(flat(self.task))
+
+
+@dataclass(frozen=True, slots=True)
+class Attention:
+    """What the page says: its rows, blockers and snapshot, in order."""
+
+    tasks: tuple[TaskRow, ...]
+    blockers: tuple[str, ...]
+    snapshot: tuple[tuple[str, str], ...]
+
+    def row(self, title: str) -> TaskRow | None:
+        """The row of that title."""
+        return next((row for row in self.tasks if row.key == fold(flat(title))), None)
+
+
+def new_attention(newline: str = "\n") -> str:
+    """An empty page with its three sections."""
+    lines = ("# Attention", "", f"## {TASKS}", "", *_HEADER, "", f"## {BLOCKERS}", "", f"## {SNAPSHOT}", "")
+    return newline.join(lines)
+
+
+def parse(text: str) -> Attention:
+    """Read a page; never raises. A table is read by its header, so columns may stand in any order."""
+    table = _table(text)
+    rows = [_row(_cells(line.text), table.columns) for line in table.rows] if table else []
+    blockers = [unescape(found[1]) for line in _section(text, BLOCKERS) if (found := _BULLET.fullmatch(line.text))]
+    facts = [fact for line in _section(text, SNAPSHOT) if (fact := _fact(line.text))]
+    return Attention(tuple(row for row in rows if row.task), tuple(blockers), tuple(facts))
+
+
+def with_task(text: str, row: TaskRow) -> str:
+    """The page with that task: a new row, or the row of that title with the non-empty values of `row`."""
+    newline = newline_of(text)
+    table = _table(text)
+    if table is None:
+        block = newline.join((*_HEADER, _filled([""] * len(_COLUMNS), row, _COLUMNS)))
+        return _append(text, TASKS, block, newline)
+    for line in table.rows:
+        if _row(_cells(line.text), table.columns).key == row.key:
+            return text[: line.start] + _merged(line.text, row, table.columns) + text[line.end :]
+    last = table.rows[-1] if table.rows else table.head
+    cells = [""] * len(table.columns)
+    return text[: last.end] + newline + _filled(cells, row, table.columns) + text[last.end :]
+
+
+def without_task(text: str, title: str) -> str:
+    """The page without the row of that title."""
+    table = _table(text)
+    for line in table.rows if table else ():
+        if table and _row(_cells(line.text), table.columns).key == fold(flat(title)):
+            return text[: line.start] + text[_after(text, line) :]
+    return text
+
+
+def without_done(text: str, today: date) -> str:
+    """The page without the tasks that the bot marked as done on an earlier day."""
+    for row in parse(text).tasks:
+        found = _DONE.search(row.notes)
+        if row.status == "done" and found and found[1] < today.isoformat():
+            text = without_task(text, row.task)
+    return text
+
+
+def with_blocker(text: str, blocker: str) -> str:
+    """The page with that blocker as a line of its section; unchanged where it stands already."""
+    if _find(parse(text).blockers, blocker):
+        return text
+    return _append(text, BLOCKERS, f"- {escape(flat(blocker))}", newline_of(text))
+
+
+def without_blocker(text: str, blocker: str) -> str:
+    """The page without that blocker."""
+    for line in _section(text, BLOCKERS):
+        found = _BULLET.fullmatch(line.text)
+        if found and _find([unescape(found[1])], blocker):
+            return text[: line.start] + text[_after(text, line) :]
+    return text
+
+
+def with_fact(text: str, key: str, value: str) -> str:
+    """The page with `key: value` in the snapshot, in the place of an earlier value of that key; '' removes it."""
+    key = flat(key).replace(":", " ")
+    new = f"- {escape(key)}: {escape_comment(flat(value))}"
+    for line in _section(text, SNAPSHOT):
+        fact = _fact(line.text)
+        if fact and fold(fact[0]) == fold(key):
+            if not flat(value):
+                return text[: line.start] + text[_after(text, line) :]
+            return text if fact[1] == flat(value) else text[: line.start] + new + text[line.end :]
+    return _append(text, SNAPSHOT, new, newline_of(text)) if flat(value) else text
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    columns: tuple[str, ...]
+    head: Line
+    rows: tuple[Line, ...]
+
+
+def _section(text: str, title: str) -> list[Line]:
+    """The first heading of that title and the lines under it, up to the next one that is not deeper."""
+    found: list[Line] = []
+    level = 0
+    for line in lines_of(text):
+        heading = None if line.inert else _HEADING.fullmatch(line.text)
+        if level and heading and len(heading[1]) <= level:
+            break
+        if level and not line.inert:
+            found.append(line)
+        elif heading and len(heading[1]) > 1 and heading[2].casefold() == title.casefold():
+            level = len(heading[1])
+            found.append(line)
+    return found
+
+
+def _table(text: str) -> _Table | None:
+    """The first table of the tasks section that has a Task column."""
+    lines = _section(text, TASKS)
+    for at, line in enumerate(lines[:-1]):
+        columns = tuple(fold(cell) for cell in _cells(line.text))
+        if "task" in columns and "|" in line.text and _RULE_ROW.fullmatch(lines[at + 1].text):
+            rows: list[Line] = []
+            for row in lines[at + 2 :]:
+                if "|" not in row.text:
+                    break
+                rows.append(row)
+            return _Table(columns, lines[at + 1], tuple(rows))
+    return None
+
+
+def _cells(line: str) -> list[str]:
+    """The cells of a row as they stand (escaped), split at pipes that no backslash makes harmless."""
+    cells: list[str] = []
+    start = 0
+    for found in _PIPE.finditer(line):
+        if len(found[1]) % 2 == 0:
+            cells.append(line[start : found.end() - 1].strip())
+            start = found.end()
+    cells.append(line[start:].strip())
+    if cells and not cells[0]:
+        cells.pop(0)
+    if cells and not cells[-1]:
+        cells.pop()
+    return cells
+
+
+def _row(cells: list[str], columns: tuple[str, ...]) -> TaskRow:
+    values = dict(zip(columns, map(_cell_text, cells), strict=False))
+    return TaskRow(*(values.get(column, "") for column in _COLUMNS))
+
+
+def _cell(text: str) -> str:
+    return _PIPE.sub(lambda found: found[1] * 2 + "\\|", escape_comment(flat(text)))
+
+
+def _cell_text(cell: str) -> str:
+    return unescape_comment(_ESCAPED_PIPE.sub(lambda found: "\\" * ((len(found[1]) - 1) // 2) + "|", cell))
+
+
+def _merged(line: str, row: TaskRow, columns: tuple[str, ...]) -> str:
+    """The row with the values of `row` that are not empty; unchanged bytes where nothing changes."""
+    cells = _cells(line)
+    cells += [""] * (len(columns) - len(cells))
+    old = _row(cells, columns)
+    same = all(
+        not flat(getattr(row, name)) or getattr(old, name) == flat(getattr(row, name)) for name in _COLUMNS[1:]
+    )
+    return line if same else _filled(cells, row, columns)
+
+
+def _filled(cells: list[str], row: TaskRow, columns: tuple[str, ...]) -> str:
+    filled = list(cells)
+    for at, column in enumerate(columns):
+        value = flat(getattr(row, column)) if column in _COLUMNS else ""
+        if value and not (column == "task" and filled[at]):
+            filled[at] = _cell(value)
+    return f"| {' | '.join(filled)} |"
+
+
+def _fact(line: str) -> tuple[str, str] | None:
+    found = _BULLET.fullmatch(line)
+    if found is None or ":" not in found[1]:
+        return None
+    key, _, value = found[1].partition(":")
+    return unescape(key.strip()), unescape_comment(value.strip())
+
+
+def _find(blockers: tuple[str, ...] | list[str], blocker: str) -> bool:
+    return any(fold(flat(one)) == fold(flat(blocker)) for one in blockers)
+
+
+def _append(text: str, title: str, block: str, newline: str) -> str:
+    """`text` with `block` as the last lines of the section, which is added at the end where it is missing."""
+    lines = _section(text, title)
+    if not lines:
+        gap = "" if not text or text.endswith(newline * 2) else newline if text.endswith("\n") else newline * 2
+        return f"{text}{gap}## {title}{newline}{newline}{block}{newline}"
+    last = [line for line in lines if line.text.strip()][-1]
+    between = newline if _BULLET.fullmatch(last.text) and _BULLET.fullmatch(block) else newline * 2
+    return text[: last.end] + between + block + (text[last.end :] or newline)
+
+
+def _after(text: str, line: Line) -> int:
+    """Where the next line starts."""
+    end = text.find("\n", line.end)
+    return len(text) if end < 0 else end + 1

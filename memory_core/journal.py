@@ -1,0 +1,207 @@
+"""A scope's daily note, append-only: what a flush found, a line each.
+
+    # 2026-04-06 (+08:00)
+
+    ## 14:30 Notes
+
+    ### Decisions
+    - Redis for the session cache (@ana, 14:02) <!-- slack:T1:U2; slack:T1:C9:1712412120.000100 -->
+
+A line stands in the note of the day on which its message was sent, in the scope's zone; the code says which day that
+is (clock.day_in), never a text. The first line names the offset; a heading or line written under another offset names
+its own (`14:02 +09:00`). The mark in the comment holds the person key and the message keys. A line that deep sleep
+took up ends with ` [absorbed]`; a heading whose lines all are gets it too.
+
+Notes are added line by line: a line that stands there already is not added again, so that a repeated append changes
+nothing. Whatever else is in the page (a person's notes) is read as lines without a mark and never changed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from enum import StrEnum
+
+from memory_core.blocks import day_of, lines_of, newline_of
+from memory_core.clock import day_in
+from memory_core.escape import escape, escape_comment, flat, unescape, unescape_comment
+from memory_core.ids import MessageKey
+from memory_core.layouts import Kind
+from memory_core.record_values import source_name
+
+_TITLE = re.compile(r"# (\d{4})-(\d{2})-(\d{2})(?: \(([+-]\d{2}:\d{2})\))?.*")
+_NOTES = re.compile(r"## (\d{2}:\d{2})(?: ([+-]\d{2}:\d{2}))? Notes(?P<absorbed> \[absorbed\])?[ \t]*")
+_PART = re.compile(r"### (\w+)(?P<absorbed> \[absorbed\])?[ \t]*")
+_LINE = re.compile(
+    r"- (?P<text>.*?)(?: \(@(?P<name>[^()]*?), (?P<at>\d{2}:\d{2}(?: [+-]\d{2}:\d{2})?)\))?"
+    r"(?: <!-- (?P<mark>.*?) -->)?(?P<absorbed> \[absorbed\])?[ \t]*"
+)
+
+
+class Part(StrEnum):
+    """The parts of a flush's notes, in this order."""
+
+    DECISIONS = "Decisions"
+    LEARNED = "Learned"
+    TASKS = "Tasks"
+    BLOCKERS = "Blockers"
+    ANCHORS = "Anchors"
+
+
+PART_OF: Mapping[Kind, Part] = {
+    Kind.DECISION: Part.DECISIONS,
+    Kind.TASK: Part.TASKS,
+    Kind.STATUS: Part.TASKS,
+    Kind.BLOCKER: Part.BLOCKERS,
+}
+"""Where a kind goes; everything that is not listed was learned."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One line: what was said, by whom (name and key), when (`14:02`, maybe with an offset), in which messages.
+
+    `part` is the heading that it stands under, '' outside our notes. Text is put on one line.
+    """
+
+    part: str
+    text: str
+    name: str = ""
+    at: str = ""
+    person: str = ""
+    keys: tuple[MessageKey, ...] = ()
+    absorbed: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", flat(self.text))
+        object.__setattr__(self, "name", source_name(self.name))
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    """A note as read: its day and offset as they stand in its first line ('' where they do not), and its lines."""
+
+    day: str
+    offset: str
+    notes: tuple[Note, ...]
+
+
+def new_journal(day: str, offset: str, newline: str = "\n") -> str:
+    """The first line of a day's note."""
+    return f"# {day} ({offset}){newline}"
+
+
+def offset_of(moment: datetime, zone: tzinfo) -> str:
+    """`+08:00`: the offset of `zone` at that moment."""
+    text = moment.astimezone(zone).strftime("%z")
+    return f"{text[:3]}:{text[3:5]}"
+
+
+def local_time(moment: datetime, zone: tzinfo) -> str:
+    """`14:02 +08:00`: the local time with its offset, as `append` takes it."""
+    return f"{moment.astimezone(zone):%H:%M} {offset_of(moment, zone)}"
+
+
+def local_day(moment: datetime, zone: tzinfo) -> str:
+    """`2026-04-06`: the day that the moment belongs to."""
+    return day_in(zone, moment).isoformat()
+
+
+def parse(text: str) -> Journal:
+    """Read a note; never raises."""
+    day = offset = part = ""
+    notes: list[Note] = []
+    for line in lines_of(text):
+        if title := _TITLE.fullmatch(line.text):
+            if not day and (found := day_of(title[1], title[2], title[3])):
+                day, offset = found.isoformat(), title[4] or ""
+        elif line.text.startswith("#"):
+            heading = _PART.fullmatch(line.text)
+            part = heading[1] if heading else ""
+        elif line.text.strip():
+            notes.append(_note(line.text, part))
+    return Journal(day, offset, tuple(notes))
+
+
+def append(text: str, at: str, notes: Sequence[Note]) -> str:
+    """`text` with one more `## … Notes`: the lines that do not stand there yet, part by part. `at`: see `local_time`.
+
+    An empty text must be begun with `new_journal`. Unchanged when every line is there.
+    """
+    newline, offset = newline_of(text), parse(text).offset
+    missing = [note for note in notes if not _stands(text, note, offset)]
+    if not missing:
+        return text
+    lines = [f"## {_short(at, offset)} Notes"]
+    for part in Part:
+        own = [_line(note, offset) for note in missing if note.part == part.value]
+        lines += ["", f"### {part.value}", *dict.fromkeys(own)] if own else []
+    gap = "" if text.endswith(newline * 2) else newline if text.endswith("\n") else newline * 2
+    return text + gap + newline.join(lines) + newline
+
+
+def without(text: str, notes: Sequence[Note]) -> str:
+    """`text` without those lines, and without the headings that this left empty."""
+    newline, offset = newline_of(text), parse(text).offset
+    gone = {_line(note, offset) for note in notes}
+    kept = [line.removesuffix("\r") for line in text.split("\n")]
+    if not gone & set(map(_open, kept)):
+        return text
+    return newline.join(_without_empty([line for line in kept if _open(line) not in gone]))
+
+
+def _stands(text: str, note: Note, offset: str) -> bool:
+    line = _line(note, offset)
+    return any(_open(one.text) == line for one in lines_of(text))
+
+
+def _open(line: str) -> str:
+    """A line without the mark that deep sleep puts behind it."""
+    return line.rstrip().removesuffix(" [absorbed]")
+
+
+def _line(note: Note, offset: str) -> str:
+    who = f" (@{note.name}, {_short(note.at, offset)})" if note.at else ""
+    mark = f" <!-- {escape_comment('; '.join((note.person, *note.keys)))} -->" if note.person else ""
+    return f"- {escape(note.text)}{who}{mark}"
+
+
+def _short(at: str, offset: str) -> str:
+    """The time without its offset where the page names that one already."""
+    return at.removesuffix(f" {offset}") if offset else at
+
+
+def _note(line: str, part: str) -> Note:
+    found = _LINE.fullmatch(line)
+    if found is None:
+        return Note(part, line)
+    person, *keys = unescape_comment(found["mark"] or "").split("; ")
+    return Note(
+        part,
+        unescape(found["text"]),
+        found["name"] or "",
+        found["at"] or "",
+        person,
+        tuple(MessageKey(key) for key in keys),
+        bool(found["absorbed"]),
+    )
+
+
+def _without_empty(lines: Sequence[str]) -> list[str]:
+    """The lines without our headings that have nothing under them, and without the blank line after such a one."""
+    kept: list[str] = []
+    part_filled = notes_filled = False
+    for line in reversed(lines):
+        ours = bool(_PART.fullmatch(line) and not part_filled) or bool(_NOTES.fullmatch(line) and not notes_filled)
+        if ours:
+            if kept and not kept[-1].strip():
+                kept.pop()
+            continue
+        if line.startswith("#"):
+            part_filled, notes_filled = False, notes_filled and line.startswith("###")
+        elif line.strip():
+            part_filled = notes_filled = True
+        kept.append(line)
+    return kept[::-1]

@@ -1,0 +1,212 @@
+"""pending_tasks.json: the tasks of a scope, with ids that stay.
+
+    {"lastUpdated": "2026-04-06T14:30:00+08:00",
+     "tasks": [{"id": "t-1f0c…", "title": …, "status": "pending", "priority": "normal", "createdAt": …,
+                "completedAt": null, "due": "2026-04-12", "note": "", "source": "@ana (…) in #build, …"}]}
+
+Read leniently: a value of a wrong type is taken as unknown, fields and entries that we do not know are kept as they
+are, a plain list of tasks is a file too. What cannot be read at all is `broken`: whoever writes keeps a copy first.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
+from enum import StrEnum
+
+from memory_core.escape import flat
+from memory_core.ids import MessageKey
+from memory_core.script import fold
+
+_OWN = ("id", "title", "status", "priority", "createdAt", "completedAt", "due", "note", "source")
+
+
+class Status(StrEnum):
+    """Where a task stands."""
+
+    PENDING = "pending"
+    IN_PROGRESS = "in_progress"
+    BLOCKED = "blocked"
+    DONE = "done"
+
+
+class Urgency(StrEnum):
+    """A task's `priority`."""
+
+    LOW = "low"
+    NORMAL = "normal"
+    HIGH = "high"
+    CRITICAL = "critical"
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One task. Times are ISO text with offset, as they stand; `extra` are fields that we do not know, as JSON."""
+
+    id: str
+    title: str
+    status: Status = Status.PENDING
+    priority: Urgency = Urgency.NORMAL
+    created_at: str = ""
+    completed_at: str = ""
+    due: str = ""
+    note: str = ""
+    source: str = ""
+    extra: str = "{}"
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFile:
+    """The file as read. `strangers`: entries that are no tasks, `extra`: other fields, both as JSON text."""
+
+    tasks: tuple[Task, ...] = ()
+    last_updated: str = ""
+    strangers: str = "[]"
+    extra: str = "{}"
+    broken: str = field(default="", compare=False)
+    """Why nothing could be read; '' for a sound file."""
+
+    def find(self, task_id: str) -> Task | None:
+        """The task of that id."""
+        return next((task for task in self.tasks if task.id == task_id), None)
+
+    @property
+    def open(self) -> tuple[Task, ...]:
+        """The tasks that are not done, in order."""
+        return tuple(task for task in self.tasks if task.status is not Status.DONE)
+
+
+def task_id(message: MessageKey, title: str) -> str:
+    """The id of the task that a message states: the same for the same message and title."""
+    return "t-" + hashlib.sha256(f"{message}\n{fold(flat(title))}".encode()).hexdigest()[:10]
+
+
+def status_of(text: str) -> Status | None:
+    """The status that a word means; None for no such word."""
+    word = fold(flat(text)).replace(" ", "_").replace("-", "_")
+    return Status(word) if word in set(Status) else _WORDS.get(word)
+
+
+_WORDS = {
+    "todo": Status.PENDING,
+    "open": Status.PENDING,
+    "doing": Status.IN_PROGRESS,
+    "started": Status.IN_PROGRESS,
+    "waiting": Status.BLOCKED,
+    "completed": Status.DONE,
+    "finished": Status.DONE,
+    "closed": Status.DONE,
+    "resolved": Status.DONE,
+}
+
+
+def parse(text: str) -> TaskFile:
+    """Read a file; never raises."""
+    if not text.strip():
+        return TaskFile()
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError):
+        return TaskFile(broken="it is no JSON")
+    if isinstance(data, list):
+        data = {"tasks": data}
+    if not isinstance(data, dict) or not isinstance(data.get("tasks", []), list):
+        return TaskFile(broken="it holds no list of tasks")
+    entries = data.get("tasks", [])
+    tasks = [_task(entry) for entry in entries if _is_task(entry)]
+    return TaskFile(
+        tuple(tasks),
+        _text(data.get("lastUpdated")),
+        _json([entry for entry in entries if not _is_task(entry)]),
+        _json({key: value for key, value in data.items() if key not in ("tasks", "lastUpdated")}),
+    )
+
+
+def render(file: TaskFile) -> str:
+    """The file's text."""
+    data = {
+        "lastUpdated": file.last_updated,
+        "tasks": [*map(_entry, file.tasks), *json.loads(file.strangers)],
+        **json.loads(file.extra),
+    }
+    return json.dumps(data, ensure_ascii=False, indent=2).encode("utf-8", "replace").decode() + "\n"
+
+
+def with_task(text: str, task: Task, at: datetime) -> str:
+    """The file with that task in the place of the one of its id, or at the end; unchanged where it stands so."""
+    file = parse(text)
+    if file.find(task.id) == task:
+        return text
+    tasks = tuple(task if one.id == task.id else one for one in file.tasks)
+    return render(
+        replace(
+            file, tasks=tasks if file.find(task.id) else (*tasks, task), last_updated=at.isoformat(timespec="seconds")
+        )
+    )
+
+
+def without_task(text: str, task_id: str, at: datetime) -> str:
+    """The file without the task of that id."""
+    file = parse(text)
+    if file.find(task_id) is None:
+        return text
+    tasks = tuple(one for one in file.tasks if one.id != task_id)
+    return render(replace(file, tasks=tasks, last_updated=at.isoformat(timespec="seconds")))
+
+
+def changed(task: Task, status: Status, at: datetime) -> Task:
+    """The task with that status; `completed_at` is set when it becomes done, emptied when it is taken up again."""
+    if status is task.status:
+        return task
+    return replace(
+        task, status=status, completed_at=at.isoformat(timespec="seconds") if status is Status.DONE else ""
+    )
+
+
+def _is_task(entry: object) -> bool:
+    return isinstance(entry, dict) and isinstance(entry.get("title"), str) and bool(entry["title"].strip())
+
+
+def _task(entry: Mapping[str, object]) -> Task:
+    title = str(entry["title"])
+    return Task(
+        id=_text(entry.get("id")) or "t-" + hashlib.sha256(title.encode("utf-8", "replace")).hexdigest()[:10],
+        title=title,
+        status=status_of(_text(entry.get("status"))) or Status.PENDING,
+        priority=_priority(_text(entry.get("priority"))),
+        created_at=_text(entry.get("createdAt")),
+        completed_at=_text(entry.get("completedAt")),
+        due=_due(_text(entry.get("due"))),
+        note=_text(entry.get("note")),
+        source=_text(entry.get("source")),
+        extra=_json({key: value for key, value in entry.items() if key not in _OWN}),
+    )
+
+
+def _entry(task: Task) -> dict[str, object]:
+    values = (task.id, task.title, task.status.value, task.priority.value, task.created_at)
+    rest = (task.completed_at or None, task.due or None, task.note, task.source)
+    return {**dict(zip(_OWN, (*values, *rest), strict=True)), **json.loads(task.extra)}
+
+
+def _priority(text: str) -> Urgency:
+    return Urgency(text.lower()) if text.lower() in set(Urgency) else Urgency.NORMAL
+
+
+def _due(text: str) -> str:
+    try:
+        return date.fromisoformat(text[:10]).isoformat() if text else ""
+    except ValueError:
+        return text
+
+
+def _text(value: object) -> str:
+    """Text and numbers as text (an id may be a number); anything else is unknown."""
+    return str(value) if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
