@@ -19,9 +19,13 @@ ACKNOWLEDGE_S = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """The bot's word on an event: `durable`, it is kept; `private`, an interaction's answer is for the asker only."""
+    """The bot's word on an event: `durable`, it is kept; `new`, it was not known before.
+
+    `private`: an interaction's answer is for the asker only.
+    """
 
     durable: bool
+    new: bool = True
     private: bool = True
 
 

@@ -17,8 +17,6 @@ from dataclasses import dataclass, field
 from datetime import tzinfo
 from pathlib import Path
 
-from memory_core.ledger.memory import MemoryLedger
-from memory_core.ledger.sqlite import SqliteLedger
 from tzlocal import get_localzone
 
 from adapters.base import Adapter
@@ -41,6 +39,8 @@ from memory_core.extract import RulesExtractor
 from memory_core.handle import Handles
 from memory_core.ids import PersonKey
 from memory_core.layouts import layout_named
+from memory_core.ledger.memory import MemoryLedger
+from memory_core.ledger.sqlite import SqliteLedger
 from memory_core.loading import Mode
 from memory_core.names_file import NamesFile
 from memory_core.store.files import FileStores, OnRead

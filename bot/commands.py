@@ -188,7 +188,7 @@ class Commands:
     async def _zone(self, call: Call, incoming: Incoming, scope: Scope, talk: Talk) -> str:
         zone = zone_named(call.argument)
         if zone is None:
-            return f"I know no time zone {one_line(call.argument, 40)!r}; give one such as Europe/Berlin or Asia/Shanghai."
+            return f"I know no time zone {one_line(call.argument, 40)!r}; give one such as Europe/Berlin."
         handle = self._parts.handles.open(scope)
         await ensure_index(handle, zone, rooms=_rooms(incoming, scope))
         return f"This memory's time zone is now {await set_front(handle, 'timezone', one_line(call.argument, 40))}."

@@ -89,7 +89,7 @@ class Conversations:
                     await work()
                 except RememError as refused:
                     _log.error("event failed", room=room, why=str(refused))
-                except Exception:  # a task's end: one event must not take its room down with it
+                except Exception:  # noqa: BLE001  # a task's end: one event must not take its room down
                     _log.exception("event failed", room=room)
         finally:
             # No await between the last `empty` and here, so that no work can be put in between and be left lying.

@@ -56,6 +56,10 @@ class Schedule:
             await self._timers.set(Timer(key, now + self._idle, about))
             self._changed.set()
 
+    async def next_due(self) -> datetime | None:
+        """When something is due next; None where nothing is set."""
+        return await self._timers.next_due()
+
     async def ring(self) -> None:
         """Handle everything that is due now, each once."""
         now = self._clock.now()
@@ -89,7 +93,7 @@ class Schedule:
         """Sleep until something is due, for ever (cancel to end)."""
         while True:
             await self.ring()
-            due = await self._timers.next_due()
+            due = await self.next_due()
             pause_s = LONGEST_SLEEP_S
             if due is not None:
                 pause_s = min(pause_s, max(0.0, (due - self._clock.now()).total_seconds()))

@@ -134,10 +134,6 @@ class Settings(BaseSettings):
     def _home(cls, given: Path) -> Path:
         return given.expanduser().absolute()
 
-    def variable(self, field: str) -> str:
-        """The environment variable of a field."""
-        return variable(field)
-
 
 def variable(field: str) -> str:
     """The environment variable that sets `field`."""
@@ -162,3 +158,13 @@ def load(**given: object) -> Settings:
             name = variable(place) if place in Settings.model_fields else place
             faults.append(_fault(name, error["msg"], error.get("input")))
         raise BadInput(f"Settings to correct ({len(faults)}): " + " ".join(faults)) from None
+
+
+def example() -> str:
+    """The text of .env.example: every setting, commented out, with its meaning and default."""
+    blocks = ["# Settings of remem. Copy to .env and take the # away from what you set. All of it is optional."]
+    for name, field in Settings.model_fields.items():
+        default = "" if field.default is None else field.default
+        shown = ",".join(default) if isinstance(default, tuple) else str(default)
+        blocks.append(f"# {field.description}\n#{variable(name)}={shown}")
+    return "\n\n".join(blocks) + "\n"

@@ -78,7 +78,7 @@ class Turn:
             work = partial(self.serve, incoming, scope, secrets)
             if not self._parts.conversations.put(incoming.room.key, work):
                 _log.warning("room is flooded: recorded, not answered", room=incoming.room.key)
-        return Taken(durable=True)
+        return Taken(durable=True, new=accepted.new)
 
     # -- work: one event at a time for each room ------------------------------------------------------------------
 

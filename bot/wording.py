@@ -30,9 +30,9 @@ def greeting(room: Room) -> str:
     topic = one_line(room.topic, 200)
     suggestion = f" The topic says: “{topic}”." if topic else ""
     return (
-        "Hello, I'm remem. From now on I record what is said here and keep what matters: decisions, tasks, lessons, "
-        "who does what. It stays in this room's own memory; `/remem show` and `/remem search` let you see it, and the "
-        "files can be edited or deleted by whoever runs me.\n"
+        "Hello, I'm remem. From now on I record what is said here and keep what matters: decisions, tasks, "
+        "lessons, who does what. It stays in this room's own memory; `/remem show` and `/remem search` let you see "
+        "it, and the files can be edited or deleted by whoever runs me.\n"
         f"What is this group for?{suggestion} Reply to this message, or say `/remem purpose …`."
     )
 

@@ -1,0 +1,116 @@
+"""A Slack export (ZIP) as the events that Slack would have sent: pure but for reading the archive.
+
+Layout (https://slack.com/help/articles/220556107): channels.json, users.json, one folder a channel with one file a
+day, each a list of message objects. Groups, DMs and multi-person DMs stand in groups.json, dms.json, mpims.json of
+larger exports; here only channels and groups are read: a DM's people did not invite a bot to it.
+
+A message of the export is the `event` of the Events API but for its channel, so it goes through `normalise` like a
+live one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from adapters.messages import Incoming
+from adapters.slack.facts import Known, Me, RoomFacts
+from adapters.slack.normalise import normalise
+from adapters.slack.payload import Json, string
+from memory_core.errors import BadInput
+
+_LARGEST_FILE_BYTES = 64 * 1024 * 1024
+"""One day of one channel; more is no export of Slack's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """An opened export: its fingerprint, its team, rooms by folder name, people's names by id, its message files."""
+
+    path: Path
+    sha256: str
+    team: str
+    rooms: Mapping[str, tuple[str, RoomFacts]]
+    names: Mapping[str, str]
+    files: tuple[str, ...]
+
+    @classmethod
+    def open(cls, path: Path) -> Export:
+        """Read what describes the export. Blocking. Raises BadInput when it is no Slack export."""
+        try:
+            with zipfile.ZipFile(path) as archive:
+                channels, users = _listed(archive, "channels.json"), _listed(archive, "users.json")
+                listed = set(archive.namelist())
+                groups = _listed(archive, "groups.json") if "groups.json" in listed else []
+                rooms = {string(one, "name"): (string(one, "id"), _facts(one)) for one in (*channels, *groups)}
+                files = tuple(sorted(name for name in listed if _is_day(name, rooms)))
+                team = next((string(user, "team_id") for user in users if string(user, "team_id")), "TEXPORT")
+        except (OSError, zipfile.BadZipFile, KeyError, json.JSONDecodeError, UnicodeDecodeError) as error:
+            raise BadInput(
+                f"{path} is no Slack export ({_reason(error)}); give the ZIP that Slack's export page gives, "
+                "with channels.json and users.json in it."
+            ) from None
+        return cls(path, _sha256(path), team, rooms, {string(one, "id"): _name(one) for one in users}, files)
+
+    def messages(self) -> list[Incoming]:
+        """Every message as an event, in the order of their times. Blocking. Raises BadInput for a broken day."""
+        found = [event for name in self.files for event in self._of_day(name)]
+        return sorted(found, key=lambda event: (event.sent_at, event.event))
+
+    def _of_day(self, name: str) -> Iterator[Incoming]:
+        channel, facts = self.rooms[name.rpartition("/")[0]]
+        known = Known(Me(self.team, user="remem"), facts, self.names)
+        try:
+            with zipfile.ZipFile(self.path) as archive:
+                said = _listed(archive, name)
+        except (OSError, zipfile.BadZipFile, json.JSONDecodeError, UnicodeDecodeError, KeyError) as error:
+            raise BadInput(f"{name} in {self.path} cannot be read ({_reason(error)}); export again.") from None
+        for message in said:
+            event = normalise({"event": {**message, "type": "message", "channel": channel}}, known)
+            if event is not None:
+                yield event
+
+
+def _listed(archive: zipfile.ZipFile, name: str) -> list[Json]:
+    info = archive.getinfo(name)
+    if info.file_size > _LARGEST_FILE_BYTES:
+        raise BadInput(
+            f"{name} has {info.file_size} bytes, more than {_LARGEST_FILE_BYTES}; it is no file of Slack's."
+        )
+    read = json.loads(archive.read(name))
+    if not isinstance(read, list):
+        raise KeyError(f"{name} is no list")
+    return [one for one in read if isinstance(one, dict)]
+
+
+def _facts(channel: Json) -> RoomFacts:
+    """An export leaves out the type flags of public channels; the file that lists it says that it is one."""
+    return RoomFacts.of({"is_channel": True, "is_member": True, **channel})
+
+
+def _is_day(name: str, rooms: Mapping[str, object]) -> bool:
+    folder, _, file = name.rpartition("/")
+    return folder in rooms and file.endswith(".json") and file[:4].isdigit()
+
+
+def _name(user: Json) -> str:
+    return (
+        string(user, "profile", "display_name")
+        or string(user, "real_name")
+        or string(user, "profile", "real_name")
+        or string(user, "name")
+        or string(user, "id")
+    )
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _reason(error: Exception) -> str:
+    return f"{type(error).__name__}: {str(error)[:100]}"

@@ -1,0 +1,107 @@
+"""Imports go down only; heavy libraries are loaded only where they are used; nobody goes round the gate."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+HEAVY = ("discord", "slack_bolt", "slack_sdk", "pydantic_ai", "aiohttp")
+
+
+def test_the_contracts_of_the_floors_hold() -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "importlinter.cli"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    ran = ran if ran.stdout else _lint()
+    assert ran.returncode == 0, ran.stdout
+
+
+def _lint() -> subprocess.CompletedProcess[str]:
+    program = "from importlinter.cli import lint_imports_command; lint_imports_command()"
+    return subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def _loaded_by(arguments: list[str], tmp_path: Path, lines: str = "") -> set[str]:
+    """The modules that a command line leaves loaded."""
+    program = (
+        "import sys\n"
+        f"sys.argv = ['remem', *{arguments!r}]\n"
+        "from bot.cli import main\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        "print('\\nLOADED ' + ' '.join(sorted(sys.modules)))\n"
+    )
+    environment = {
+        "PATH": "/usr/bin:/bin",
+        "HOME": str(tmp_path),
+        "PYTHONPATH": str(ROOT),
+        "REMEM_WORKSPACE": str(tmp_path / "w"),
+    }
+    ran = subprocess.run(
+        [sys.executable, "-c", program],
+        input=lines,
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(ran.stdout.rpartition("LOADED ")[2].split())
+
+
+def test_help_loads_no_platform(tmp_path: Path) -> None:
+    loaded = _loaded_by(["--help"], tmp_path)
+    assert "typer" in loaded
+    assert not loaded.intersection(HEAVY)
+    assert "tiktoken" not in loaded
+
+
+def test_chat_loads_no_platform(tmp_path: Path) -> None:
+    loaded = _loaded_by(["chat"], tmp_path, lines="hello\n/remem status\n/quit\n")
+    assert "adapters.console.adapter" in loaded
+    assert not loaded.intersection(HEAVY)
+
+
+def _imports(file: Path) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+    return found
+
+
+CONCRETE = {
+    "memory_core.store.files",
+    "memory_core.store.memory",
+    "memory_core.ledger.sqlite",
+    "memory_core.ledger.memory",
+    "memory_core.names_file",
+}
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "bot").rglob("*.py")), ids=lambda file: file.name)
+def test_only_app_names_concrete_stores(file: Path) -> None:
+    if file.name != "app.py":
+        assert not _imports(file) & CONCRETE
+
+
+@pytest.mark.parametrize(
+    ("library", "folder"), [("discord", "discord"), ("slack_bolt", "slack"), ("slack_sdk", "slack")]
+)
+def test_a_platform_library_is_imported_in_its_adapter_only(library: str, folder: str) -> None:
+    for file in [*(ROOT / "bot").rglob("*.py"), *(ROOT / "adapters").rglob("*.py")]:
+        if file.parent != ROOT / "adapters" / folder:
+            assert not {name for name in _imports(file) if name.split(".")[0] == library}, file
+
+
+def test_files_keep_their_size() -> None:
+    for folder, limit in (("memory_core", 350), ("adapters", 200), ("bot", 500), ("tests", 500)):
+        for file in (ROOT / folder).rglob("*.py"):
+            lines = len(file.read_text("utf-8").splitlines())
+            assert lines <= limit, f"{file.relative_to(ROOT)} has {lines} lines, the limit is {limit}"

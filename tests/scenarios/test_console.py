@@ -1,0 +1,55 @@
+"""Issue scenario 2: a person's first day with remem, in one terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memory_core.ids import GroupScope
+from tests.scenarios.terminal import terminal
+
+TALK = (
+    "morning all, coffee anyone?",
+    "/as ana",
+    "/join #build",
+    "We decided to use Redis for the session cache because sessions must survive a restart.",
+    "/as ben",
+    "/join #build",
+    "lol my cat sat on the keyboard again",
+    "TODO: ben renews the TLS certificate by Friday",
+    "nice weather today",
+)
+
+
+@pytest.mark.asyncio
+async def test_a_new_room_learns_saves_and_answers_after_a_restart(tmp_path: Path) -> None:
+    workspace = tmp_path / "w"
+    async with terminal(workspace) as screen:
+        (greeting,) = await screen.type("/join #build")
+        assert "What is this group for?" in greeting
+        answer = await screen.type("/join #build", "/remem purpose We run the build servers")
+        assert "We run the build servers" in answer[-1]
+        index = workspace / "memory/groups/build.md"
+        assert "purpose: We run the build servers" in index.read_text("utf-8")
+        await screen.type("/join #build", *TALK[:1], *TALK[1:])
+        receipt = (await screen.type("/join #build", "/remem"))[-1]
+        assert "1 decision" in receipt
+        assert "1 task" in receipt
+        assert "experience" in receipt
+        assert "attention" in receipt
+        assert "Redis" in (workspace / "memory/groups/build/experience.md").read_text("utf-8")
+        assert "certificate" in (workspace / "memory/groups/build/attention.md").read_text("utf-8")
+
+    async with terminal(workspace) as screen:
+        answer = await screen.type("/join #build", "@remem what did we decide about the session cache?")
+        assert "Redis" in answer[-1]
+        assert "@ana" in answer[-1]
+        assert "experience" in answer[-1]
+        screen.reads.clear()
+        elsewhere = await screen.type("/join #ops", "@remem what did we decide about the session cache?")
+        direct = await screen.type("/dm", "what did we decide about the session cache?")
+        for said in (elsewhere[-1], direct[-1]):
+            assert "Redis" not in said
+            assert "don't know" in said
+        assert GroupScope("build") not in {scope for scope, _ in screen.reads}
