@@ -1,0 +1,159 @@
+"""Opening the ledger file: made, checked, set aside.
+
+    no file, nothing set aside   → a new ledger, made under another name and renamed when it is whole
+    no file, one set aside       → LedgerDamaged, until the caller says `begin_anew`
+    a file that fails its check  → set aside under a dated name with its -wal and -shm, LedgerDamaged
+    a file of a newer remem      → LedgerFailed, untouched
+    a file of an older remem     → brought up to date in one transaction
+    else                         → opened
+
+Losing the ledger in silence would mean answering old messages again and forgetting what waits for a flush, so a
+person decides. The check runs on a connection that cannot write: the damaged file and its log stay as they are.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+from urllib.parse import quote
+
+from memory_core.errors import LedgerDamaged, LedgerFailed
+from memory_core.ledger.database import Database, Faults, Trace, no_faults
+from memory_core.ledger.failures import translated
+from memory_core.ledger.schema import MIGRATIONS, VERSION
+from memory_core.ledger.values import utc
+
+_BUSY_S = 5.0
+_PRAGMAS = (
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = FULL",
+    "PRAGMA secure_delete = ON",
+    "PRAGMA temp_store = MEMORY",
+    "PRAGMA trusted_schema = OFF",
+)
+
+
+def open_database(
+    path: Path, now: datetime, *, begin_anew: bool = False, trace: Trace | None = None, faults: Faults = no_faults
+) -> Database:
+    """The ledger at `path`, whose folder exists. Blocks. Raises LedgerDamaged, LedgerFailed (see above)."""
+    try:
+        if path.exists():
+            _check(path, now)
+        else:
+            _refuse_silent_start(path, now, begin_anew)
+            _make(path)
+        database = _connect(path, trace, faults)
+        _migrate(database)
+    except (sqlite3.Error, OSError) as error:
+        raise translated(error) from error
+    database.purge()
+    database.compact()
+    return database
+
+
+def _connect(path: Path, trace: Trace | None = None, faults: Faults = no_faults) -> Database:
+    connection = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None)
+    database = Database(connection, trace, faults)
+    for pragma in _PRAGMAS:
+        database.run(pragma)
+    return database
+
+
+def _version(database: Database) -> int:
+    return int(database.rows("PRAGMA user_version")[0][0])
+
+
+def _migrate(database: Database) -> None:
+    version = _version(database)
+    if version == VERSION:
+        return
+    database.run("BEGIN IMMEDIATE")
+    for statement in (statement for step in MIGRATIONS[version:] for statement in step):
+        database.run(statement)
+    database.run(f"PRAGMA user_version = {VERSION}")
+    database.run("COMMIT")
+
+
+def _make(path: Path) -> None:
+    """A new ledger appears whole or not at all: an empty file at `path` is always damage."""
+    draft = path.with_name(f"{path.name}.new")
+    for left_over in _files(draft):
+        left_over.unlink(missing_ok=True)
+    os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    database = _connect(draft)
+    try:
+        _migrate(database)
+    finally:
+        database.close()
+    draft.rename(path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _check(path: Path, now: datetime) -> None:
+    fault = _fault(path)
+    if fault:
+        aside = _set_aside(path, now)
+        raise LedgerDamaged(
+            f"The ledger {path} is damaged ({fault}) and was set aside as {aside.name}; put a backup in its place, "
+            "or begin anew: what was not flushed yet is then only in the file set aside."
+        )
+
+
+def _fault(path: Path) -> str:
+    """What is wrong with the file, in few words; empty for a sound one. Raises LedgerFailed for a newer schema."""
+    if path.stat().st_size == 0:
+        return "the file is empty"
+    uri = f"file:{quote(str(path.absolute()))}?mode=ro"
+    try:
+        with closing(sqlite3.connect(uri, uri=True, timeout=_BUSY_S, isolation_level=None)) as connection:
+            database = Database(connection)
+            version = _version(database)
+            findings = database.rows("PRAGMA quick_check(1)")
+    except sqlite3.Error as error:
+        problem = translated(error)
+        if isinstance(problem, LedgerDamaged):
+            return getattr(error, "sqlite_errorname", "") or "not readable"
+        raise problem from error
+    if version > VERSION:
+        raise LedgerFailed(
+            f"The ledger {path} was written by a newer remem (schema {version}, this one knows {VERSION}); "
+            "update remem. The file was not touched."
+        )
+    if version == 0:
+        return "it has no schema of remem"
+    return "" if findings == [("ok",)] else "its check failed"
+
+
+def _files(path: Path) -> tuple[Path, ...]:
+    return tuple(path.with_name(f"{path.name}{suffix}") for suffix in ("", "-wal", "-shm"))
+
+
+def _set_aside(path: Path, now: datetime) -> Path:
+    stamp = utc(now).strftime("%Y-%m-%dT%H%M%SZ")
+    name, again = f"{path.name}.damaged-{stamp}", 2
+    while any(taken.exists() for taken in _files(path.with_name(name))):
+        name, again = f"{path.name}.damaged-{stamp}-{again}", again + 1
+    aside = path.with_name(name)
+    for source, target in zip(_files(path), _files(aside), strict=True):
+        if source.exists():
+            source.rename(target)
+    return aside
+
+
+def _refuse_silent_start(path: Path, now: datetime, begin_anew: bool) -> None:
+    if any(rest.exists() for rest in _files(path)):  # a log without its file would be taken into the new one
+        _set_aside(path, now)
+    aside = sorted(found.name for found in path.parent.glob(f"{path.name}.damaged-*"))
+    if aside and not begin_anew:
+        raise LedgerDamaged(
+            f"The ledger {path} is missing and {aside[-1]} was set aside; put a backup in its place, or begin anew: "
+            "what was not flushed yet is then only in the file set aside."
+        )

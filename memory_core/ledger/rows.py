@@ -1,0 +1,109 @@
+"""Values to rows and back."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+
+from memory_core.ids import Conversation, DirectScope, GroupScope, MessageKey, PersonKey, RoomKey, Scope
+from memory_core.ledger.base import Plan
+from memory_core.ledger.database import Bound, Database, Row
+from memory_core.messages import Entry, Message, Voice
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_US = timedelta(microseconds=1)
+
+ENTRY = """m.seq, m.message, m.room, m.thread, m.author, m.author_name, t.text, m.sent_us, m.voice, m.room_title,
+    m.addressed, m.reply_to, m.edited_us FROM messages m CROSS JOIN texts t ON t.id = m.text_id"""
+"""What `entry_of` reads, up to the WHERE. CROSS JOIN: messages first, always."""
+
+
+def us_of(moment: datetime) -> int:
+    """Microseconds since 1970, UTC."""
+    return (moment - _EPOCH) // _US
+
+
+def moment_of(us: int) -> datetime:
+    """The moment, in UTC."""
+    return _EPOCH + us * _US
+
+
+def entry_of(row: Row) -> Entry:
+    """A row of `ENTRY`."""
+    seq, key, room, thread, author, author_name, text, sent_us, voice, room_title, addressed, reply_to, edited_us = (
+        row
+    )
+    message = Message(
+        key=MessageKey(key),
+        conversation=Conversation(RoomKey(room), thread),
+        author=PersonKey(author),
+        author_name=author_name,
+        text=text,
+        sent_at=moment_of(sent_us),
+        voice=Voice(voice),
+        room_title=room_title,
+        addressed=bool(addressed),
+        reply_to=MessageKey(reply_to) if reply_to is not None else None,
+        edited_at=moment_of(edited_us) if edited_us is not None else None,
+    )
+    return Entry(seq, message)
+
+
+def insert_message(database: Database, scope: Scope, message: Message, owed: bool) -> int:
+    """Append a message (as `values.stored` gives it); its seq."""
+    conversation = message.conversation
+    values: tuple[Bound, ...] = (
+        scope.key,
+        conversation.room,
+        conversation.thread,
+        message.key,
+        message.author,
+        message.author_name,
+        database.put_text(scope.key, message.text),
+        us_of(message.sent_at),
+        message.voice,
+        message.room_title,
+        message.addressed,
+        message.reply_to,
+        us_of(message.edited_at) if message.edited_at is not None else None,
+        owed,
+    )
+    return database.insert(
+        """INSERT INTO messages (scope, room, thread, message, author, author_name, text_id, sent_us, voice,
+            room_title, addressed, reply_to, edited_us, owed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
+        values,
+    )
+
+
+def keep_scope(database: Database, scope: Scope) -> None:
+    """Remember what the scope's key means; whose home the root is may change, the newest word counts."""
+    owner = isinstance(scope, DirectScope) and scope.owner
+    database.run(
+        """INSERT INTO scopes (scope, owner) VALUES (?, ?)
+            ON CONFLICT DO UPDATE SET owner = excluded.owner WHERE owner <> excluded.owner""",
+        (scope.key, owner),
+    )
+
+
+def scope_of(key: str, owner: int) -> Scope:
+    """The scope that a row of `scopes` means."""
+    kind, _, name = key.partition(":")
+    return GroupScope(name) if kind == "group" else DirectScope(PersonKey(name), bool(owner))
+
+
+def plan_of(row: Row) -> Plan:
+    """A row of id, number, text (operations and receipt), cursors."""
+    plan_id, number, text, cursors = row
+    operations, receipt = json.loads(text)
+    places = {Conversation(RoomKey(room), thread): seq for room, thread, seq in json.loads(cursors)}
+    return Plan(plan_id, number, operations, places, receipt)
+
+
+def plan_text(plan: Plan) -> str:
+    """Operations and receipt in one text: both may quote people, so both stand where text can be emptied."""
+    return json.dumps([plan.operations, plan.receipt], ensure_ascii=False)
+
+
+def plan_cursors(plan: Plan) -> str:
+    """The cursors as JSON: [[room, thread, seq], …]."""
+    return json.dumps([[place.room, place.thread, seq] for place, seq in plan.cursors.items()])

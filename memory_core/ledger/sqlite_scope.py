@@ -1,0 +1,268 @@
+"""One scope's ledger, on SQLite.
+
+Every statement here that names a table binds this scope's key, and nothing else can name another scope: there is no
+scope argument. (A test watches the statements as SQLite ran them.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from memory_core.ids import Conversation, MessageKey, PageId, RoomKey, Scope
+from memory_core.ledger.base import Changed, Context, Hit, Plan
+from memory_core.ledger.database import Database
+from memory_core.ledger.rows import (
+    ENTRY,
+    entry_of,
+    keep_scope,
+    moment_of,
+    plan_cursors,
+    plan_of,
+    plan_text,
+    us_of,
+)
+from memory_core.ledger.values import Covered, closed_already, storable, stored_plan
+from memory_core.ledger.worker import Worker
+from memory_core.messages import Entry
+
+# These are put together from our own constants only; every value is bound (hence the noqa's).
+_PLACE = f"SELECT {ENTRY} WHERE m.scope = ? AND m.room = ? AND m.thread = ?"
+_BEFORE = f"{_PLACE} AND m.seq <= ? ORDER BY m.seq DESC LIMIT ?"
+_AFTER = f"{_PLACE} AND m.seq > ? ORDER BY m.seq"
+_FIND = f"""SELECT {ENTRY} WHERE m.scope = ?1
+    AND m.seq = (SELECT seq FROM known WHERE message = ?2 AND scope = ?1)"""  # noqa: S608
+_SPENT = """scope = ? AND owed = 0 AND sent_us < ? AND seq <= (SELECT cursor FROM conversations c
+    WHERE c.scope = messages.scope AND c.room = messages.room AND c.thread = messages.thread)"""
+_SPENT_TEXTS = f"id IN (SELECT text_id FROM messages WHERE {_SPENT})"  # noqa: S608
+_DELETE_SPENT = f"DELETE FROM messages WHERE {_SPENT}"  # noqa: S608
+
+
+class SqliteScopeLedger:
+    """One scope's transcript, cursors, plans, hits, marks and changes."""
+
+    def __init__(self, scope: Scope, worker: Worker) -> None:
+        self._scope = scope
+        self._key = scope.key
+        self._worker = worker
+        self._handed_out = Covered()
+
+    @property
+    def scope(self) -> Scope:
+        """The one scope that this ledger is bound to."""
+        return self._scope
+
+    async def conversations(self) -> tuple[Conversation, ...]:
+        """Every conversation of the scope that has messages, sorted by their text form. Raises LedgerFailed."""
+
+        def work(database: Database) -> tuple[Conversation, ...]:
+            rows = database.rows(
+                """SELECT room, thread FROM conversations c WHERE scope = ? AND EXISTS (SELECT 1 FROM messages m
+                    WHERE m.scope = c.scope AND m.room = c.room AND m.thread = c.thread)""",
+                (self._key,),
+            )
+            return tuple(sorted((Conversation(RoomKey(room), thread) for room, thread in rows), key=str))
+
+        return await self._worker.run(work, self._key)
+
+    async def context(self, conversation: Conversation, tail: int = 20) -> Context:
+        """The last `tail` entries before the cursor, and all after it. Raises LedgerFailed."""
+        place = (self._key, conversation.room, conversation.thread)
+
+        def work(database: Database) -> Context:
+            cursor = _cursor(database, self._key, conversation)
+            before = database.rows(_BEFORE, (*place, cursor, max(0, tail)))
+            after = database.rows(_AFTER, (*place, cursor))
+            return Context(tuple(map(entry_of, reversed(before))), tuple(map(entry_of, after)))
+
+        return await self._worker.run(work, self._key)
+
+    async def find(self, message: MessageKey) -> Entry | None:
+        """One message of this scope; None where it is unknown, deleted or erased. Raises LedgerFailed."""
+
+        def work(database: Database) -> Entry | None:
+            row = database.row(_FIND, (self._key, message))
+            return entry_of(row) if row is not None else None
+
+        return await self._worker.run(work, self._key)
+
+    async def cursor(self, conversation: Conversation) -> int:
+        """The seq up to which the conversation was flushed; 0 at first. Raises LedgerFailed."""
+        return await self._worker.run(lambda database: _cursor(database, self._key, conversation), self._key)
+
+    async def save_plan(self, plan: Plan) -> None:
+        """Persist a plan before it is applied. Raises LedgerFailed."""
+        covered = self._handed_out
+
+        def work(database: Database) -> None:
+            if self._is_closed(database, plan):
+                raise closed_already(plan)
+            keep_scope(database, self._scope)
+            self._put_plan(database, plan, covered, closed=False)
+
+        await self._worker.run(work, self._key)
+
+    async def open_plans(self) -> tuple[Plan, ...]:
+        """Plans that were saved and not closed, oldest first. Raises LedgerFailed."""
+        return await self._worker.run(lambda database: self._plans(database, closed=False), self._key)
+
+    async def last_plan(self) -> Plan | None:
+        """The newest closed plan; None where there is none. Raises LedgerFailed."""
+        plans = await self._worker.run(lambda database: self._plans(database, closed=True), self._key)
+        return plans[0] if plans else None
+
+    async def close_plan(self, plan: Plan) -> None:
+        """Keep the plan as the last one, move its cursors, forget what it covers. Raises LedgerFailed."""
+        handed_out = self._handed_out
+
+        def work(database: Database) -> None:
+            if self._is_closed(database, plan):
+                return
+            row = database.row("SELECT hit, mark, change FROM plans WHERE scope = ? AND id = ?", (self._key, plan.id))
+            covered = Covered(*row) if row is not None else handed_out
+            self._drop_last_plan(database)
+            self._put_plan(database, plan, covered, closed=True)
+            self._move(database, plan.cursors)
+            self._forget(database, covered)
+
+        await self._worker.run(work, self._key)
+
+    async def move_cursors(self, cursors: Mapping[Conversation, int]) -> None:
+        """Move cursors without a plan; they never go back. Raises LedgerFailed."""
+        covered = Covered(change=self._handed_out.change)
+        places = dict(cursors)
+
+        def work(database: Database) -> None:
+            self._move(database, places)
+            self._forget(database, covered)
+
+        await self._worker.run(work, self._key)
+
+    async def mark_written(self, message: MessageKey, page: PageId, record: str) -> bool:
+        """Note that `message` was written at once; False if it was noted before. Raises LedgerFailed."""
+
+        def work(database: Database) -> bool:
+            cursor = database.run(
+                "INSERT INTO written (scope, message, page, record) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                (self._key, message, page, storable(record)),
+            )
+            return cursor.rowcount == 1
+
+        return await self._worker.run(work, self._key)
+
+    async def written(self) -> tuple[tuple[MessageKey, PageId, str], ...]:
+        """What was written at once since the last flush. Raises LedgerFailed."""
+        rows = await self._worker.run(
+            lambda database: database.rows(
+                "SELECT number, message, page, record FROM written WHERE scope = ? ORDER BY number", (self._key,)
+            ),
+            self._key,
+        )
+        self._handed_out = replace(self._handed_out, mark=rows[-1][0] if rows else 0)
+        return tuple((MessageKey(message), PageId(page), record) for _, message, page, record in rows)
+
+    async def add_hits(self, hits: Sequence[Hit]) -> None:
+        """Note uses of records. Raises LedgerFailed."""
+        values = [(self._key, hit.page, storable(hit.record), us_of(hit.at)) for hit in hits]
+
+        def work(database: Database) -> None:
+            for hit in values:
+                database.run("INSERT INTO hits (scope, page, record, at_us) VALUES (?, ?, ?, ?)", hit)
+
+        await self._worker.run(work, self._key)
+
+    async def hits(self) -> tuple[Hit, ...]:
+        """Uses since the last flush. Raises LedgerFailed."""
+        rows = await self._worker.run(
+            lambda database: database.rows(
+                "SELECT number, page, record, at_us FROM hits WHERE scope = ? ORDER BY number", (self._key,)
+            ),
+            self._key,
+        )
+        self._handed_out = replace(self._handed_out, hit=rows[-1][0] if rows else 0)
+        return tuple(Hit(PageId(page), record, moment_of(at_us)) for _, page, record, at_us in rows)
+
+    async def changed(self) -> tuple[Changed, ...]:
+        """Messages that were edited or deleted since the last flush, oldest change first. Raises LedgerFailed."""
+        rows = await self._worker.run(
+            lambda database: database.rows(
+                "SELECT number, message, deleted FROM changes WHERE scope = ? ORDER BY number", (self._key,)
+            ),
+            self._key,
+        )
+        self._handed_out = replace(self._handed_out, change=rows[-1][0] if rows else 0)
+        return tuple(Changed(MessageKey(message), bool(deleted)) for _, message, deleted in rows)
+
+    async def erase(self, before: datetime) -> int:
+        """Erase raw text that is flushed, was sent before `before` and waits for no answer. Raises LedgerFailed."""
+        values = (self._key, us_of(before))
+
+        def work(database: Database) -> int:
+            database.empty_texts(self._key, _SPENT_TEXTS, values)
+            return database.run(_DELETE_SPENT, values).rowcount
+
+        return await self._worker.run(work, self._key, must_purge=True)
+
+    def _is_closed(self, database: Database, plan: Plan) -> bool:
+        found = database.row("SELECT 1 FROM plans WHERE scope = ? AND id = ? AND closed = 1", (self._key, plan.id))
+        return found is not None
+
+    def _plans(self, database: Database, *, closed: bool) -> tuple[Plan, ...]:
+        rows = database.rows(
+            """SELECT p.id, p.number, t.text, p.cursors FROM plans p CROSS JOIN texts t ON t.id = p.text_id
+                WHERE p.scope = ? AND p.closed = ? ORDER BY p.place""",
+            (self._key, closed),
+        )
+        return tuple(map(plan_of, rows))
+
+    def _put_plan(self, database: Database, plan: Plan, covered: Covered, *, closed: bool) -> None:
+        """Write a plan; one that is there under its id is replaced in its place."""
+        plan = stored_plan(plan)
+        row = database.row("SELECT text_id FROM plans WHERE scope = ? AND id = ?", (self._key, plan.id))
+        if row is not None:
+            database.empty_texts(self._key, "id = ?", (row[0],))
+        database.run(
+            """INSERT INTO plans (scope, id, number, text_id, cursors, closed, hit, mark, change)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (scope, id) DO UPDATE SET number = excluded.number,
+                text_id = excluded.text_id, cursors = excluded.cursors, closed = excluded.closed,
+                hit = excluded.hit, mark = excluded.mark, change = excluded.change""",
+            (
+                self._key,
+                plan.id,
+                plan.number,
+                database.put_text(self._key, plan_text(plan)),
+                plan_cursors(plan),
+                closed,
+                covered.hit,
+                covered.mark,
+                covered.change,
+            ),
+        )
+
+    def _drop_last_plan(self, database: Database) -> None:
+        database.empty_texts(
+            self._key, "id IN (SELECT text_id FROM plans WHERE scope = ? AND closed = 1)", (self._key,)
+        )
+        database.run("DELETE FROM plans WHERE scope = ? AND closed = 1", (self._key,))
+
+    def _move(self, database: Database, cursors: Mapping[Conversation, int]) -> None:
+        for conversation, seq in cursors.items():
+            database.run(
+                """INSERT INTO conversations (scope, room, thread, cursor, newest) VALUES (?, ?, ?, ?, 0)
+                    ON CONFLICT DO UPDATE SET cursor = max(cursor, excluded.cursor)""",
+                (self._key, conversation.room, conversation.thread, seq),
+            )
+
+    def _forget(self, database: Database, covered: Covered) -> None:
+        database.run("DELETE FROM hits WHERE scope = ? AND number <= ?", (self._key, covered.hit))
+        database.run("DELETE FROM written WHERE scope = ? AND number <= ?", (self._key, covered.mark))
+        database.run("DELETE FROM changes WHERE scope = ? AND number <= ?", (self._key, covered.change))
+
+
+def _cursor(database: Database, scope: str, conversation: Conversation) -> int:
+    row = database.row(
+        "SELECT cursor FROM conversations WHERE scope = ? AND room = ? AND thread = ?",
+        (scope, conversation.room, conversation.thread),
+    )
+    return int(row[0]) if row is not None else 0
