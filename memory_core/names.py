@@ -114,7 +114,9 @@ class NamesTable:
 
     def copy(self) -> NamesTable:
         """A table that can be changed without this one: entries are replaced, never changed in place."""
-        return NamesTable(dict(self.entries))
+        table = NamesTable(dict(self.entries))
+        table.changed = self.changed
+        return table
 
     def _in_use(self) -> Taken:
         if self._taken is None:

@@ -4,10 +4,10 @@ The file is the operator's as much as ours: it is looked at again before every a
 entries of rooms that were claimed or renamed are touched. Everything happens in one thread, so two rooms cannot be
 given one name; what is claimed while a write runs is written together by the next.
 
-No name is given out that memory on disk already has, be it in the mapping or not. And none at all from a mapping
-that lost rooms: damaged, or missing or empty although there is memory of groups. Then it is rebuilt from what is
-readable of it and from the `rooms:` of the indexes, if that gives every group on disk a room; the broken file is kept
-beside it. If some group stays without a room, NamesDamaged says which, until a person adds it.
+No name is given out that memory on disk already has, be it in the mapping or not. And none at all from a mapping that
+lost rooms: damaged, or missing or empty although there is memory of groups. Then it is rebuilt from what is readable
+of it and from the `rooms:` of the indexes, if that gives every group on disk a room; the next claim writes it, and
+keeps the broken file beside it. If some group stays without a room, NamesDamaged says which, until a person adds it.
 """
 
 from __future__ import annotations
@@ -52,11 +52,12 @@ class _Claim:
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """The file at the last look: its bytes and what they say."""
+    """The file at the last look: its bytes and what they say. A rebuilt table is `changed`: it is still to write."""
 
     raw: Raw | None
     bom: bool
     table: NamesTable
+    broken: bool = False
 
 
 class NamesFile:
@@ -95,15 +96,16 @@ class NamesFile:
         return (await self._table()).rooms(name)
 
     async def rebuild(self) -> tuple[RoomKey, ...]:
-        """Rebuild the mapping from the indexes where it lost rooms (`lookup` and `claim` do it too).
+        """Rebuild the mapping from the indexes where it lost rooms, and write it (a `claim` does so too).
 
         The rooms that are in it now. Raises NamesDamaged naming what is missing, StoreFailed.
         """
+        await finished(asyncio.get_running_loop().run_in_executor(self._thread, self._answer, ()))
         table = await self._table()
         return tuple(room for name in sorted(set(table.names())) for room in table.rooms(name))
 
     async def _table(self) -> NamesTable:
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._look_up)
+        return (await asyncio.get_running_loop().run_in_executor(self._thread, self._look)).table
 
     async def _ask(self, claim: _Claim) -> str:
         self._waiting.append(claim)
@@ -152,12 +154,6 @@ class NamesFile:
                 answers.append(damage)
         return answers
 
-    def _look_up(self) -> NamesTable:
-        for _ in range(_TRIES):
-            with suppress(PageChanged, PageExists):
-                return self._look().table
-        raise _busy()
-
     def _look(self) -> _Seen:
         raw = self._tree.read(NAMES)
         # Comparing the bytes is certain where times are not, and much cheaper than parsing them.
@@ -193,11 +189,8 @@ class NamesFile:
             again_s = self._clock.monotonic_s() + _REBUILD_EVERY_S
             self._damage = (raw.content if raw else None, again_s, found)
             raise
-        if raw and raw.content.strip() not in {b"", b"{}"}:
-            kept = NAMES.with_name(f"{NAMES.name}.broken-{hashlib.sha256(raw.content).hexdigest()[:8]}")
-            with suppress(PageExists):
-                self._tree.create(kept, raw.content)
-        return self._save(_Seen(raw, False, readable), table)
+        self._seen = _Seen(raw, False, table, broken=raw is not None and raw.content.strip() not in {b"", b"{}"})
+        return self._seen
 
     def _rebuilt(self, readable: NamesTable, damage: NamesDamaged) -> NamesTable:
         table = readable.copy()
@@ -211,6 +204,7 @@ class NamesFile:
         if missing := sorted(set(groups) - set(table.names())):
             named = ", ".join(missing[:5]) + (", …" if len(missing) > 5 else "")
             raise NamesDamaged(f"{damage} No room is known for: {named}. Add their rooms to {NAMES.name} again.")
+        table.changed = True
         return table
 
     def _rooms_of_index(self, name: str) -> tuple[RoomKey, ...]:
@@ -230,14 +224,17 @@ class NamesFile:
         folders = self._tree.names(GROUPS, Entry.FOLDER)
         return tuple(sorted(name for name in indexes.union(folders) if not name.startswith(".")))
 
-    def _save(self, seen: _Seen, table: NamesTable) -> _Seen:
+    def _save(self, seen: _Seen, table: NamesTable) -> None:
         content = encode(render(table), seen.bom)
+        if seen.raw and seen.broken:
+            kept = NAMES.with_name(f"{NAMES.name}.broken-{hashlib.sha256(seen.raw.content).hexdigest()[:8]}")
+            with suppress(PageExists):
+                self._tree.create(kept, seen.raw.content)
         if seen.raw is None:
             stamp = self._tree.create(NAMES, content)
         else:
             stamp = self._tree.replace(NAMES, content, seen.raw.stamp)
         self._seen = _Seen(Raw(content, stamp.mtime_ns), seen.bom, NamesTable(table.entries))
-        return self._seen
 
 
 def _decide_one(table: NamesTable, claim: _Claim) -> str:
