@@ -136,8 +136,12 @@ class Delivery(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """The outcome of a sending, with the keys of the messages that now stand in the room."""
+    """The outcome of a sending, with the keys of the messages that now stand in the room.
+
+    `conversation` is set where they stand in another one than asked for (Slack: an answer in a thread under a mention).
+    """
 
     delivery: Delivery
     messages: tuple[MessageKey, ...] = ()
     why: str = ""
+    conversation: Conversation | None = None
