@@ -8,8 +8,8 @@ one in its place would greet everyone as a stranger. Two signs tell it:
   path without `.remem/key` is gone.
 * `.remem/key` is there, but the folder `memory` is not: the memory was moved away, or is a mount of its own.
 
-`anew` says that the operator knows and wants a new one. Where `known` cannot be kept (no home, read-only), only the
-second sign is left.
+`initialise` asks for neither: `remem init` is how the operator says that he wants a new one. Where `known` cannot be
+kept (no home, read-only), only the second sign is left.
 """
 
 from __future__ import annotations
@@ -63,15 +63,13 @@ class Workspace:
         day: date,
         zone: str = "UTC",
         known: Path | None = None,
-        anew: bool = False,
         clock: Clock | None = None,
     ) -> Self:
         """Hold the workspace, sweep it and lay down what is missing; `day` and `zone` are for a new index.
 
         Raises WorkspaceGone, WorkspaceHeld, StoreFailed.
         """
-        if not anew:
-            require(path, known)
+        require(path, known)
         _make_root(path)
         lock = hold(path, clock or SystemClock())
         try:
@@ -134,11 +132,11 @@ def require(path: Path, known: Path | None = None) -> None:
     has_key = path.is_dir() and Tree(path).read(KEY) is not None
     if not has_key and known is not None and str(path.resolve()) in _known(known):
         raise WorkspaceGone(
-            f"The workspace {path} was here before and is gone; mount or restore it, or run `remem init --anew`."
+            f"The workspace {path} was here before and is gone; mount or restore it; `remem init` lays down a new one."
         )
     if has_key and "memory" not in Tree(path).names(PurePosixPath(), Entry.FOLDER):
         raise WorkspaceGone(
-            f"The workspace {path} has lost its folder memory; mount or restore it, or run `remem init --anew`."
+            f"The workspace {path} has lost its folder memory; mount or restore it; `remem init` lays down a new one."
         )
 
 

@@ -30,6 +30,7 @@ from memory_core.store.encoding import decode, encode
 from memory_core.store.files import FileStores, Recorder, sweep
 from memory_core.store.tree import LARGEST_FILE_BYTES, Tree
 from tests.memory_core.disks import EditingDisk, FailingDisk, FillingDisk, SlowDisk, temporary_files
+from tests.memory_core.processes import crash_while_writing, create_pages
 
 BUILD = GroupScope("build")
 OWNER = DirectScope(PersonKey("console:owner"), owner=True)
@@ -434,48 +435,20 @@ async def test_a_workspace_that_disappears_is_no_empty_memory(tmp_path: Path) ->
     assert list(workspace.iterdir()) == []
 
 
-def _crash_while_writing(workspace: Path, after: int) -> None:
-    class Crash(Disk):
-        calls = 0
-
-        def _count(self) -> None:
-            self.calls += 1
-            if self.calls > after:
-                os._exit(9)
-
-        def write(self, descriptor: int, content: memoryview) -> int:
-            self._count()
-            return super().write(descriptor, content[:5])
-
-        def sync(self, descriptor: int) -> None:
-            self._count()
-            super().sync(descriptor)
-
-        def rename(self, old: str, new: str, parent: int) -> None:
-            self._count()
-            super().rename(old, new, parent)
-            self._count()
-
-    tree = Tree(workspace, Crash())
-    file = APM.file(BUILD, EXPERIENCE)
-    raw = tree.read(file)
-    assert raw
-    tree.replace(file, b"a new text", raw.stamp)
-
-
 def test_case_113_killed_writes_leave_whole_pages_and_are_swept(tmp_path: Path) -> None:
     path = put(tmp_path, "memory/groups/build/experience.md", OLD.encode())
-    fork = multiprocessing.get_context("fork")
+    spawn = multiprocessing.get_context("spawn")
     left = 0
-    for after in [0, 1, 2, 3, 4, 5] * 2:
+    for after in range(6):
         path.write_text(OLD)
-        process = fork.Process(target=_crash_while_writing, args=(tmp_path, after))
+        file = APM.file(BUILD, EXPERIENCE)
+        process = spawn.Process(target=crash_while_writing, args=(tmp_path, file, b"a new text", after))
         process.start()
         process.join()
         assert process.exitcode == (0 if after == 5 else 9)
         assert path.read_text() == (OLD if after < 4 else "a new text")
         left += after < 4
-    assert len(temporary_files(tmp_path)) == left == 8
+    assert len(temporary_files(tmp_path)) == left == 4
     assert asyncio.run(FileStores(tmp_path, APM).open(BUILD).pages()) == (EXPERIENCE,)
     assert len(sweep(tmp_path)) == left
     assert temporary_files(tmp_path) == []
@@ -492,21 +465,12 @@ def test_the_sweep_touches_nothing_else(tmp_path: Path) -> None:
     assert all(path.exists() for path in others)
 
 
-def _create(workspace: Path, barrier: threading.Barrier, name: str, won: multiprocessing.SimpleQueue[str]) -> None:
-    tree = Tree(workspace)
-    for number in range(40):
-        barrier.wait()
-        try:
-            tree.create(APM.file(GroupScope(f"g{number}"), INDEX), name.encode() * 1000)
-            won.put(f"g{number}")
-        except PageExists:
-            continue
-
-
 def test_case_107_of_two_processes_one_creates_a_page(tmp_path: Path) -> None:
-    fork = multiprocessing.get_context("fork")
-    barrier, won = fork.Barrier(2), fork.SimpleQueue()
-    processes = [fork.Process(target=_create, args=(tmp_path, barrier, name, won)) for name in "ab"]
+    spawn = multiprocessing.get_context("spawn")
+    barrier, won = spawn.Barrier(2), spawn.SimpleQueue()
+    names = [f"g{number}.md" for number in range(40)]
+    asked = [(tmp_path, names, letter * 1000, barrier, won) for letter in (b"a", b"b")]
+    processes = [spawn.Process(target=create_pages, args=one) for one in asked]
     for process in processes:
         process.start()
     for process in processes:
@@ -514,7 +478,7 @@ def test_case_107_of_two_processes_one_creates_a_page(tmp_path: Path) -> None:
         assert process.exitcode == 0
     winners = [won.get() for _ in range(40)]
     assert won.empty()
-    assert sorted(winners) == sorted(f"g{number}" for number in range(40))
+    assert sorted(winners) == sorted(names)
     assert all(len(set(path.read_bytes())) == 1 for path in tmp_path.rglob("g*.md"))
     assert temporary_files(tmp_path) == []
 

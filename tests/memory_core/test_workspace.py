@@ -9,7 +9,6 @@ import re
 import stat
 import subprocess
 import sys
-import threading
 from datetime import UTC, date, datetime
 from pathlib import Path, PurePosixPath
 
@@ -25,6 +24,7 @@ from memory_core.lock import hold
 from memory_core.templates import page_text
 from memory_core.workspace import OWNER_PURPOSE, Workspace, initialise, workspace_key
 from tests.memory_core.disks import temporary_files
+from tests.memory_core.processes import initialise_many
 
 DAY = date(2026, 4, 6)
 FILES = {
@@ -98,16 +98,10 @@ def test_a_link_where_a_file_belongs_is_left_alone(tmp_path: Path) -> None:
     assert (tmp_path / "outside").read_text() == "x"
 
 
-def _initialise(workspace: Path, barrier: threading.Barrier) -> None:
-    for number in range(10):
-        barrier.wait()
-        initialise(workspace / str(number), APM, day=DAY)
-
-
 def test_case_102_two_processes_that_race_lay_down_one_workspace(tmp_path: Path) -> None:
-    fork = multiprocessing.get_context("fork")
-    barrier = fork.Barrier(3)
-    processes = [fork.Process(target=_initialise, args=(tmp_path, barrier)) for _ in range(2)]
+    spawn = multiprocessing.get_context("spawn")
+    barrier = spawn.Barrier(3)
+    processes = [spawn.Process(target=initialise_many, args=(tmp_path, 10, barrier)) for _ in range(2)]
     for process in processes:
         process.start()
     for number in range(10):
@@ -198,7 +192,7 @@ def test_a_known_workspace_that_is_gone_is_not_made_anew(tmp_path: Path, unmount
         Workspace.open(workspace, APM, day=DAY, known=known)
     assert not unmounted or list(workspace.iterdir()) == []
     Workspace.open(tmp_path / "other", APM, day=DAY, known=known).close()
-    Workspace.open(workspace, APM, day=DAY, known=known, anew=True).close()
+    initialise(workspace, APM, day=DAY)
     Workspace.open(workspace, APM, day=DAY, known=known).close()
 
 
@@ -208,6 +202,8 @@ def test_a_workspace_without_its_memory_folder_is_gone(tmp_path: Path) -> None:
     with pytest.raises(WorkspaceGone, match="folder memory"):
         Workspace.open(tmp_path / "w", APM, day=DAY)
     assert not (tmp_path / "w/memory").exists()
+    initialise(tmp_path / "w", APM, day=DAY)
+    Workspace.open(tmp_path / "w", APM, day=DAY).close()
 
 
 def test_a_start_that_was_cut_short_is_finished(tmp_path: Path) -> None:
