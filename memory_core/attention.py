@@ -71,6 +71,10 @@ class Attention:
         """The row of that title."""
         return next((row for row in self.tasks if row.key == fold(flat(title))), None)
 
+    def fact(self, key: str) -> str:
+        """The value of that key in the snapshot; '' for none."""
+        return next((value for name, value in self.snapshot if fold(name) == fold(flat(key))), "")
+
 
 def new_attention(newline: str = "\n") -> str:
     """An empty page with its three sections."""
@@ -87,19 +91,21 @@ def parse(text: str) -> Attention:
     return Attention(tuple(row for row in rows if row.task), tuple(blockers), tuple(facts))
 
 
-def with_task(text: str, row: TaskRow) -> str:
-    """The page with that task: a new row, or the row of that title with the non-empty values of `row`."""
+def with_task(text: str, row: TaskRow, *, whole: bool = False) -> str:
+    """The page with that task: a new row, or the row of that title with the values of `row`.
+
+    Empty values leave what stands there, unless the `whole` row is put.
+    """
     newline = newline_of(text)
     table = _table(text)
     if table is None:
-        block = newline.join((*_HEADER, _filled([""] * len(_COLUMNS), row, _COLUMNS)))
+        block = newline.join((*_HEADER, _new_row(row, _COLUMNS)))
         return _append(text, TASKS, block, newline)
     for line in table.rows:
         if _row(_cells(line.text), table.columns).key == row.key:
-            return text[: line.start] + _merged(line.text, row, table.columns) + text[line.end :]
+            return text[: line.start] + _merged(line.text, row, table.columns, whole=whole) + text[line.end :]
     last = table.rows[-1] if table.rows else table.head
-    cells = [""] * len(table.columns)
-    return text[: last.end] + newline + _filled(cells, row, table.columns) + text[last.end :]
+    return text[: last.end] + newline + _new_row(row, table.columns) + text[last.end :]
 
 
 def without_task(text: str, title: str) -> str:
@@ -216,24 +222,22 @@ def _cell_text(cell: str) -> str:
     return unescape_comment(_ESCAPED_PIPE.sub(lambda found: "\\" * ((len(found[1]) - 1) // 2) + "|", cell))
 
 
-def _merged(line: str, row: TaskRow, columns: tuple[str, ...]) -> str:
-    """The row with the values of `row` that are not empty; unchanged bytes where nothing changes."""
+def _merged(line: str, row: TaskRow, columns: tuple[str, ...], *, whole: bool) -> str:
+    """The row with the values of `row`; unchanged bytes where nothing changes."""
     cells = _cells(line)
     cells += [""] * (len(columns) - len(cells))
     old = _row(cells, columns)
-    same = all(
-        not flat(getattr(row, name)) or getattr(old, name) == flat(getattr(row, name)) for name in _COLUMNS[1:]
-    )
-    return line if same else _filled(cells, row, columns)
+    put = [name for name in _COLUMNS[1:] if name in columns and (whole or flat(getattr(row, name)))]
+    if all(getattr(old, name) == flat(getattr(row, name)) for name in put):
+        return line
+    for name in put:
+        cells[columns.index(name)] = _cell(getattr(row, name))
+    return f"| {' | '.join(cells)} |"
 
 
-def _filled(cells: list[str], row: TaskRow, columns: tuple[str, ...]) -> str:
-    filled = list(cells)
-    for at, column in enumerate(columns):
-        value = flat(getattr(row, column)) if column in _COLUMNS else ""
-        if value and not (column == "task" and filled[at]):
-            filled[at] = _cell(value)
-    return f"| {' | '.join(filled)} |"
+def _new_row(row: TaskRow, columns: tuple[str, ...]) -> str:
+    values = (_cell(getattr(row, column)) if column in _COLUMNS else "" for column in columns)
+    return f"| {' | '.join(values)} |"
 
 
 def _fact(line: str) -> tuple[str, str] | None:

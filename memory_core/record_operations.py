@@ -1,0 +1,187 @@
+"""Operations on records (see memory_core.operations for the two rules that every operation keeps)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Literal
+
+from memory_core.blocks import lines_of, newline_of
+from memory_core.ids import MessageKey, PageId
+from memory_core.layouts import Form
+from memory_core.records import Placed, Record, Source, insert, parse, remove
+from memory_core.records import replace as replace_record
+
+
+@dataclass(frozen=True, slots=True)
+class AddRecord:
+    """A new record, as its block of text."""
+
+    page: PageId
+    block: str
+    op: Literal["add_record"] = "add_record"
+
+    @property
+    def record(self) -> Record:
+        """The record of the block."""
+        return parse(self.block).records[0].record
+
+    def apply(self, text: str, form: Form) -> str:
+        """The page with the record; unchanged where it, or the same statement of the same message, stands there."""
+        new = self.record
+        for placed in parse(text).records:
+            old = placed.record
+            same = bool(new.messages) and new.messages[0] in old.messages and old.body == new.body
+            if same or old.identity == new.identity:
+                return text
+        return insert(text, new, form, newline_of(text))
+
+    def undo(self, before: str) -> DropRecord:
+        """Without it."""
+        return DropRecord(self.page, self.record.identity, self.block)
+
+
+@dataclass(frozen=True, slots=True)
+class DropRecord:
+    """A record leaves its page (only to undo); `block` is what left."""
+
+    page: PageId
+    identity: str
+    block: str
+    op: Literal["drop_record"] = "drop_record"
+
+    def apply(self, text: str, form: Form) -> str:
+        """The page without the record."""
+        return remove(text, self.identity)
+
+    def undo(self, before: str) -> AddRecord:
+        """The record again."""
+        return AddRecord(self.page, self.block)
+
+
+@dataclass(frozen=True, slots=True)
+class TouchRecord:
+    """A record was used or said again: at least `hit_count` hits, the last on `day`, with these sources more."""
+
+    page: PageId
+    identity: str
+    hit_count: int
+    day: date
+    sources: tuple[Source, ...] = ()
+    op: Literal["touch_record"] = "touch_record"
+
+    def apply(self, text: str, form: Form) -> str:
+        """The page with the record's fitness and sources; a record that is gone stays gone."""
+        placed = parse(text).find(self.identity)
+        if placed is None:
+            return text
+        old = placed.record
+        new = replace(
+            old,
+            hit_count=max(old.hit_count, self.hit_count),
+            last_referenced=max(old.last_referenced or self.day, self.day),
+            sources=with_sources(old.sources, self.sources),
+        )
+        return text if new == old else replace_record(text, self.identity, new)
+
+    def undo(self, before: str) -> LowerRecord:
+        """The fitness that stood there, without the sources that were new."""
+        placed = parse(before).find(self.identity)
+        old = placed.record if placed else Record(None, self.identity)
+        keys = tuple(key for source in self.sources for key in source.keys if key not in old.messages)
+        return LowerRecord(self.page, self.identity, old.hit_count, old.last_referenced, keys)
+
+
+@dataclass(frozen=True, slots=True)
+class LowerRecord:
+    """A record's fitness is set back and messages leave its sources (only to undo)."""
+
+    page: PageId
+    identity: str
+    hit_count: int
+    last_referenced: date | None
+    keys: tuple[MessageKey, ...] = ()
+    op: Literal["lower_record"] = "lower_record"
+
+    def apply(self, text: str, form: Form) -> str:
+        """The page with the earlier fitness."""
+        placed = parse(text).find(self.identity)
+        if placed is None:
+            return text
+        old = placed.record
+        sources = tuple(
+            replace(source, keys=kept) if kept != source.keys else source
+            for source in old.sources
+            if (kept := tuple(key for key in source.keys if key not in self.keys)) or not source.keys
+        )
+        new = replace(old, hit_count=self.hit_count, last_referenced=self.last_referenced, sources=sources)
+        return text if new == old else replace_record(text, self.identity, new)
+
+    def undo(self, before: str) -> TouchRecord:
+        """The fitness that stood there."""
+        placed = parse(before).find(self.identity)
+        old = placed.record if placed else Record(None, self.identity)
+        day = old.last_referenced or old.day or date.min
+        return TouchRecord(self.page, self.identity, old.hit_count, day, old.sources)
+
+
+@dataclass(frozen=True, slots=True)
+class StrikeRecord:
+    """A record is superseded: its place keeps `line` alone, struck. `block` is what stood there then."""
+
+    page: PageId
+    identity: str
+    block: str
+    line: str
+    op: Literal["strike_record"] = "strike_record"
+
+    def apply(self, text: str, form: Form) -> str:
+        """The page with the struck line; a record that a person changed meanwhile stays as it is."""
+        placed = parse(text).find(self.identity)
+        if placed is None or not _same_words(placed, parse(self.block).records):
+            return text
+        return text[: placed.start] + self.line + text[placed.end :]
+
+    def undo(self, before: str) -> UnstrikeRecord:
+        """The block again."""
+        return UnstrikeRecord(self.page, self.line, self.block)
+
+
+@dataclass(frozen=True, slots=True)
+class UnstrikeRecord:
+    """A superseded record takes its place again (only to undo)."""
+
+    page: PageId
+    line: str
+    block: str
+    op: Literal["unstrike_record"] = "unstrike_record"
+
+    def apply(self, text: str, form: Form) -> str:
+        """The page with the block where the struck line stands."""
+        newline = newline_of(text)
+        block = self.block.replace("\r\n", "\n").replace("\n", newline)
+        for line in lines_of(text):
+            if line.text == self.line and not line.inert:
+                return text[: line.start] + block + text[line.end :]
+        return text
+
+    def undo(self, before: str) -> StrikeRecord:
+        """The struck line again."""
+        found = parse(self.block).records
+        return StrikeRecord(self.page, found[0].record.identity if found else "", self.block, self.line)
+
+
+def with_sources(known: tuple[Source, ...], more: tuple[Source, ...]) -> tuple[Source, ...]:
+    """The sources with those of `more` whose messages are not among them yet."""
+    keys = {key for source in known for key in source.keys}
+    return (*known, *(source for source in more if not keys.issuperset(source.keys)))
+
+
+def _same_words(placed: Placed, planned: tuple[Placed, ...]) -> bool:
+    """Does the record say what it said when the plan was made, hits and sources apart?"""
+    old = placed.record
+    return any(
+        (one.record.title, one.record.body, one.record.extra, one.record.day)
+        == (old.title, old.body, old.extra, old.day)
+        for one in planned
+    )
