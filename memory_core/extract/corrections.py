@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from memory_core.extract import cues_talk
+from memory_core.extract.cue import group_in
 
 _FORMS = (
     re.compile(r"(?<!\d)\d{1,2}[:：]\d{2}(?!\d)"),
@@ -19,15 +20,13 @@ _FORMS = (
 
 def corrected(text: str, correction: str) -> str | None:
     """`text` with its value put right by `correction`; None where that corrects nothing in it."""
-    for match in cues_talk.CORRECT.finditer(correction):
-        groups = match.groupdict()
-        old = next((value for name, value in groups.items() if value and name.startswith("old")), "")
-        new = next((value for name, value in groups.items() if value and name.startswith("new")), "")
-        old, new = old.strip(" ,.，。"), new.strip(" ,.，。")
+    match = cues_talk.CORRECT.search(correction)
+    if match is not None:
+        old, new = (group_in(correction, match, name).strip(" ,.，。") for name in ("old", "new"))
         if old and new and old != new and _holds(text, old):
             return _put(text, old, new)
-    bare = cues_talk.CORRECT_VALUE.match(correction)
-    return _by_form(text, bare.group(bare.lastgroup)) if bare and bare.lastgroup else None
+    bare = cues_talk.CORRECT_VALUE.search(correction)
+    return _by_form(text, group_in(correction, bare)) if bare is not None else None
 
 
 def _holds(text: str, value: str) -> bool:

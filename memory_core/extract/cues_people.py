@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from memory_core.extract.cue import START, Cue, Firmness, cue
+from memory_core.extract.cue import Cue, Firmness, cue
 from memory_core.layouts import Kind
 
 _POST = (
@@ -19,7 +19,7 @@ ROLES_OWN = (
         cue(
             rf"\bi(?:'m| am) (?:now |currently |also )?(?:the|your|our|a|an)(?: new| acting| deputy| interim)?(?: [\w/-]+){{0,3}} {_POST}\b(?! (?:of|in) (?:my|a) )",
             r"\bi(?:'m| am|'ll be| will be) (?:now |also )?(?:responsible for|in charge of|on-?call (?:this|next|for|from)|taking over|the contact for)\b",
-            r"\bi(?:'ll| will)? (?:now |also )?(?:own|maintain|look after|run|lead|manage) (?:the|our|all)\b",
+            r"\bi(?:'ll| will)? (?:now |also )?(?:own|maintain|look after|lead|manage) (?:the|our|all)\b(?! (?:book|copy|game|car))",
             r"我(?:是|以后|现在|将|主要|这边|目前|来)*(?:负责|接手|主管|值班|管)(?!喂|吃|玩|睡)\s?[\w\u4e00-\u9fff]{2,}",
             r"我是(?:新来的|新的|这边的|咱们的)?[\w\u4e00-\u9fff ]{0,12}(?:工程师|负责人|经理|设计师|产品|测试|运维|管理员|组长|实习生)",
             r"(?:私|僕|わたし)(?:が|は).{1,30}(?:担当(?:です|します|になりました)?|責任者)",
@@ -35,14 +35,14 @@ ROLES_GIVEN = (
         Kind.ROLE,
         Firmness.EXPLICIT,
         cue(
-            r"(?:^|[\s,.:])@?(?P<who>[A-Z][\w.-]{1,30}|@[\w.-]{2,30}) (?:is|will be|becomes|'s) (?:now |also )?(?:responsible for|in charge of|the (?:new )?(?:owner|lead|maintainer|contact|manager|admin|point person)\b|on-?call)",
-            r"(?:^|[\s,.:])@?(?P<who2>[A-Z][\w.-]{1,30}) (?:owns|maintains|leads|takes over|will take over|will own|is taking over|looks after|manages) (?:the |our |all )?[a-z]",
-            rf"\bthe (?:[\w-]+ ){{0,2}}{_POST} is (?:now )?(?P<who3>me|@?[A-Z][\w.-]{{1,30}})\b",
+            r"(?:^|[,.:;]\s*|\b(?:and|that|so) )@?(?P<who>(?-i:[A-Z])[\w.-]{1,30}|@[\w.-]{2,30}) (?:is|will be|becomes|'s) (?:now |also )?(?:responsible for|in charge of|the (?:new )?(?:owner|lead|maintainer|contact|manager|admin|point person)\b|on-?call)",
+            r"(?:^|[,.:;]\s*|\band )@?(?P<who2>(?-i:[A-Z])[\w.-]{1,30}) (?:owns|maintains|leads|takes over|will take over|will own|is taking over|looks after|manages) (?:the |our |all )?[a-z]",
+            rf"\bthe (?:[\w-]+ ){{0,2}}{_POST} is (?:now )?(?P<who3>me|@?(?-i:[A-Z])[\w.-]{{1,30}})\b",
             r"(?:由|以后|从.{1,6}起[，,]?|今后)\s?@?(?P<who4>[\u4e00-\u9fffA-Za-z]{1,8}?)(?:来)?(?:负责|接手|主管)\s?[\w\u4e00-\u9fff]{2,}",
             r"(?<!我)(?<![我你谁])@?(?P<who5>(?!谁|我|你|他|她|哪)[\u4e00-\u9fffA-Za-z]{2,4}?)(?:现在|以后)?(?:负责|接手)(?!人)[\w\u4e00-\u9fff ]{2,}",
             r"(?:管理员|负责人|对接人|值班人?|接口人|审批人)(?:现在|以后|账号)?是(?!谁|什么|哪)\s?(?P<who6>[\w\u4e00-\u9fff@]{1,16})",
             r"(?P<who7>[\w\u3040-\u30ff\u4e00-\u9fff]{1,10})さんが.{1,30}担当",
-            r"\b(?P<who8>[A-ZÄÖÜ][\wäöüß-]{1,30}) (?:kümmert sich (?:ab .{1,20} )?um|ist (?:ab .{1,20} |jetzt )?(?:zuständig|verantwortlich) für|übernimmt)\b",
+            r"\b(?P<who8>(?-i:[A-ZÄÖÜ])[\wäöüß-]{1,30}) (?:kümmert sich (?:ab .{1,20} )?um|ist (?:ab .{1,20} |jetzt )?(?:zuständig|verantwortlich) für|übernimmt)\b",
         ),
     ),
 )
@@ -61,8 +61,8 @@ CONTACTS = (
         Kind.CONTACT,
         Firmness.EXPLICIT,
         cue(
-            r"\b(?:contact|reach|call|e-?mail|phone|hotline|on-?call|support|mail|write to|ask)\b.{0,60}(?:[\w.+-]{1,60}@[\w-]{1,60}\.[\w.]{2,20}|\+?\d[\d ()/-]{6,20}\d)",
-            r"(?:[\w.+-]{1,60}@[\w-]{1,60}\.[\w.]{2,20}|\+\d[\d ()/-]{6,20}\d).{0,40}\b(?:is (?:the|our|my)|for (?:questions|support|outages))\b",
+            r"\b(?:contact|reach|call|e-?mail|phone|hotline|on-?call|support|write to|ask)\b.{0,60}(?:(?<![/\w])[\w.+-]{1,60}@[\w-]{1,60}\.[\w.]{2,20}|(?<![\w/#.,=-])\+?\d[\d ()/-]{6,20}\d(?![\w/.]))",
+            r"(?:(?<![/\w])[\w.+-]{1,60}@[\w-]{1,60}\.[\w.]{2,20}|\+\d[\d ()/-]{6,20}\d).{0,40}\b(?:is (?:the|our|my)|for (?:questions|support|outages))\b",
             r"\b(?:the|our|your|my) (?:[\w-]+ )?contact (?:for|at|person)\b.{0,40} is\b",
             r"(?:联系人|联系方式|值班|电话|手机|邮箱|微信|热线)[^？?。]{0,20}(?:是|:|：|，|,)?\s?[^？?。]{0,12}(?:\d{6,}|[\w.+-]{1,60}@[\w-]{1,60}\.\w|[张王李赵刘陈杨黄周吴][工总经]|@\w)",
             r"(?:有问题|有事|出问题)(?:请|就)?(?:找|联系)(?!谁|他|她|我们)[@\w\u4e00-\u9fff]{2,}",
@@ -85,7 +85,7 @@ PREFERENCES = (
         cue(
             rf"\bi(?:'d| would|'d much| would much)? (?:really |strongly |usually |always |generally )?prefer\b.{{0,80}}\b{_DEALING}\b",
             rf"\bi(?:'d| would) rather (?:have|get|not|do|you)\b.{{0,80}}\b{_DEALING}\b",
-            r"\bmy pronouns are\b|\bplease call me\b|\bcall me [A-Z]\w+\b(?! (?:later|back|when|if))",
+            r"\bmy pronouns are\b|\bplease call me\b|\bcall me (?-i:[A-Z])\w+\b(?! (?:later|back|when|if))",
             r"\bplease (?:don't|do not|never|only|always) (?:dm|ping|call|mention|message|email|@) me\b",
             r"我(?:更|比较|还是更)?(?:喜欢用|习惯用|偏好|倾向于|喜欢通过|更喜欢).{2,40}(?:邮件|消息|会议|电话|评论|文档|线上|语音|文字|沟通|确认|群|私聊|英文|中文|回复|早上|下午|飞书|钉钉)",
             r"(?:请|麻烦)?(?:以后)?叫我[\w\u4e00-\u9fff]{1,8}(?:就好|就行|吧)",
@@ -97,9 +97,9 @@ PREFERENCES = (
 """How a person wants to be dealt with; opinions about things are none."""
 
 REMEMBER = cue(
-    r"(?:^|[,;:.!–—-]\s*|\b(?:please|pls|and|also|so|but|btw|hey|ok|to)\s+)(?:@?remem[,:]?\s+)?(?<!do you )(?<!can you )"
+    r"(?:^|[,;:.!–—-]\s*|\b(?:please|pls|and|also|so|but|btw|hey|ok)\s+)(?:@?remem[,:]?\s+)?(?<!do you )(?<!can you )"
     r"remember\b(?:\s*[:,]\s*|\s+(?:this\s*:\s*|that\s+(?!at\b|in\b|on\b|day\b|time\b|one\b|when\b|night\b|guy\b)"
-    r"|(?=it'?s\b|the\b|my\b|our\b|we\b|i\b|to\b|[A-Z@\d]|there\b|this is\b|all\b|every|never\b|always\b))\s*)",
+    r"|(?=it'?s\b|the\b|my\b|our\b|we\b|i\b|to\b|(?-i:[A-Z@\d])|there\b|this is\b|all\b|every|never\b|always\b))\s*)",
     r"(?:^|[,;:.!]\s*)(?:please |pls )?(?:note(?: to self)?\s*:\s*|keep in mind(?: that|:)\s*|don't forget(?: that|:)\s+)",
     r"(?:^|[，,。！!：: ]|请|帮我|麻烦|大家)(?:记住|记一下|记下来?|记得|备忘|别忘了?|牢记)(?:了|哦|啊)?(?!记得|了吗|那|我们|当年|吗)\s*[:：，,]?\s*",
     r"(?:覚えておいて|覚えて|メモして|メモ)(?:ください|ね)?\s*[:：、]\s*",
@@ -114,9 +114,7 @@ REMEMBER_AFTER = cue(
 )
 """The wish stands behind the fact."""
 
-REMEMBER_TO = re.compile(r"^to\s+", re.IGNORECASE)
+REMEMBER_TO = re.compile(r"to\s+", re.IGNORECASE)
 """`remember to …` asks for a deed, not for memory."""
 
 MINE = cue(r"\bmy\b|\bi(?:'m| am|'ve)?\b", r"我", r"私|僕", r"\b(?:mein\w*|ich)\b")
-
-START_FILLER = re.compile(START, re.IGNORECASE)

@@ -5,51 +5,53 @@ Also here: what is said to the bot about the bot. Whoever tells it how to answer
 
 from __future__ import annotations
 
-from memory_core.extract.cue import cue
-
-_FILLER = r"^(?:[\W_]|\b(?:oh|ah|haha+|ok(?:ay)?|hm+|well|and|so|wow)\b|哈+|嗯+|@\S+)*"
+from memory_core.extract.cue import FILLER, cue
 
 AGREE = cue(
-    _FILLER + r"(?:\+1|👍|agreed?|i agree|yes|yep|yeah|yup|sure|absolutely|definitely|exactly|deal|lgtm|sgtm|perfect|"
+    FILLER + r"(?:\+1|agreed?|i agree|yes|yep|yeah|yup|sure|absolutely|definitely|exactly|deal|lgtm|sgtm|perfect|"
     r"great(?: idea| plan)?|good (?:idea|plan|call|point)|sounds (?:good|great|fine|right|like a plan)|makes sense|"
     r"works for me|fine (?:by|with) me|fine|ok (?:by|with|for) me|me too|same here|i'm (?:in|for it|ok with|fine with|on board)|"
     r"count me in|all for it|go (?:ahead|for it)|(?:let's )?do it|ship it|i like|love (?:it|that|the)|in favou?r|"
     r"no objections?|\w+ it is|settled|so be it|approved|seconded|\+\+)(?!\w)(?!,? but\b)(?! what\b)",
     r"\b(?:works for me|fine (?:by|with) me|ok (?:with|by|for) me|i'm (?:for it|in favou?r)|let'?s do (?:it|that|this)|i agree|(?:ok|okay|good|fine) here too|all for (?:it|that)|\+1)\b(?!,? but\b)",
-    r"^\W*👍|🙌|💯|✅",
-    _FILLER
+    r"👍|🙌|💯|👌",
+    r"✅",
+    FILLER
     + r"(?:同意|赞成|赞同|支持|没问题|没意见|可以(?!吗)|行(?:的|啊|吧)?(?=$|\W)|好(?:的|啊|呀|主意)?(?=$|\W)|附议|就这么(?:办|定|干)|"
-    r"那就这么(?:办|定)|我觉得(?:可以|行|没问题|不错)|挺好|不错|赞(?=$|\W)|👌|ok(?=\W|$)|明白(?=$|\W))",
+    r"那就这么(?:办|定)|我觉得(?:可以|行|没问题|不错)|挺好|不错|赞(?=$|\W)|明白(?=$|\W))",
     r"(?:可以|没问题)[，,]?(?:就这么(?:办|定))|就这么(?:定了|办)|我也同意|没有异议",
     r"賛成|いいと思います|いいですね|異議なし|そうしましょう|それでいきましょう|同意です",
-    _FILLER
+    FILLER
     + r"(?:einverstanden|bin dafür|dafür|passt|gute idee|machen wir|klar|gerne?|abgemacht|stimme zu|klingt gut|ja(?=\W|$))",
 )
 """Someone is for it."""
 
 STRONG = cue(
-    r"\+1|\b(?:i )?agreed?\b|\b(?:works for me|sounds good|in favou?r|i'm for it|all for it|go for it|fine (?:by|with) me)\b|👍",
-    r"同意|赞成|赞同|没意见|附议|这么[定办]|賛成|異議なし|einverstanden|dafür|stimme zu",
+    r"\+1|\b(?:i )?agreed?\b|\b(?:works for me|sounds good|in favou?r|i'm for it|all for it|go for it|fine (?:by|with) me)\b",
+    r"👍",
+    r"同意|赞成|赞同|没意见|附议|这么[定办]|賛成|異議なし",
+    r"\b(?:einverstanden|dafür|stimme zu)\b",
 )
 """Agreement that answers no question: it reaches over one that someone else asked in between."""
 
 ACKNOWLEDGE = cue(
-    _FILLER + r"(?:ok(?:ay)?|k|kk|alright|noted|got it|cool|will do|on it|roger|ack|nice|right)(?=$|\W)(?!,? but\b)",
-    _FILLER + r"(?:收到|好|嗯|了解|知道了|明白)",
-    _FILLER + r"(?:了解|承知|わかりました|かしこまりました)",
-    _FILLER + r"(?:ok|alles klar|verstanden|super|gut)(?=$|\W)",
+    FILLER + r"(?:ok(?:ay)?|k|kk|alright|noted|got it|cool|will do|on it|roger|ack|nice|right)(?=$|\W)(?!,? but\b)",
+    FILLER + r"(?:收到|好|嗯|了解|知道了|明白)",
+    FILLER + r"(?:了解|承知|わかりました|かしこまりました)",
+    FILLER + r"(?:ok|alles klar|verstanden|super|gut)(?=$|\W)",
 )
 """Someone takes note; directly after a proposal it counts as agreement."""
 
 OBJECT = cue(
-    _FILLER
+    FILLER
     + r"(?:no(?!t bad| problem| objection|w|ted|thing)\b|nope|nah|-1|disagree|i disagree|i'm against|against|not (?:sure|convinced|a fan|yet)|"
-    r"over my dead body|please (?:no|don't)|don't|wait|hmm wait|but\b|bad idea|veto|i'd rather not|👎)(?!\w)",
+    r"over my dead body|please (?:no|don't)|don't|wait|hmm wait|but\b|bad idea|veto|i'd rather not)(?!\w)",
+    r"👎",
     r"\b(?:i disagree|i'm against|bad idea|i'd rather not|i don't (?:think|like|agree|want)|would break|that breaks)\b",
     r"\b(?:yes|yeah|ok|fine|sure),? but\b",
-    _FILLER + r"(?:不行|反对|不同意|不要|别|不太好|不好|不赞成|我不(?:觉得|想|同意)|等等|等一下|但是)",
-    _FILLER + r"(?:反対|やめ|いや|ちょっと待)",
-    _FILLER + r"(?:nein|dagegen|nee|lieber nicht|bloß nicht|moment|ja,? aber)\b",
+    FILLER + r"(?:不行|反对|不同意|不要|别|不太好|不好|不赞成|我不(?:觉得|想|同意)|等等|等一下|但是)",
+    FILLER + r"(?:反対|やめ|いや|ちょっと待)",
+    FILLER + r"(?:nein|dagegen|nee|lieber nicht|bloß nicht|moment|ja,? aber)\b",
 )
 """Someone is against it."""
 
@@ -64,7 +66,7 @@ ACTED = cue(
 """Someone acts on it, or takes it on."""
 
 CLOSE = cue(
-    r"^\W*(?:ok(?:ay)?|alright|great|cool|good|so|then|and|perfect|right|\W)*\s*(?:it'?s )?(?:settled|decided|agreed|deal|done deal|so be it)\b[\w ,!]{0,12}$",
+    r"^(?:ok(?:ay)?|alright|great|cool|good|so|then|and|perfect|right|\W)*(?:it'?s )?(?:settled|decided|agreed|deal|done deal|so be it)\b[\w ,!]{0,12}$",
     r"^\W*(?:好|那|ok|行|嗯|，|,|\s)*(?:就)?这么(?:定|办)(?:了|吧)|^\W*(?:好|那|ok|，|,|\s)*(?:就)?定(?:下来)?了[!！。]?$",
     r"^\W*(?:では|じゃあ)?(?:それで)?(?:決まり|いきましょう|決定)(?:ですね)?\W*$",
     r"^\W*(?:gut|ok|dann)?[\s,]*(?:abgemacht|beschlossen|so machen wir(?:'s| das))\W*$",
@@ -73,8 +75,10 @@ CLOSE = cue(
 
 RETRACT = cue(
     r"\b(?:scratch that|never ?mind|nvm|(?<!don't )(?<!not )forget (?:it|that|about it|i said|the)|cancel that|undo that|disregard|on second thoughts?|i changed my mind|changed my mind|take that back|strike that|belay that|wrong channel|ignore (?:that|my last)|no longer (?:true|valid)|call it off|called off)\b",
-    r"^\W*(?:wait,? |hm+,? |ah,? )?actually,? (?:no|let'?s not|not)\b|\bactually no\b|\blet'?s not after all\b",
-    r"\b(?:just kidding|jk|j/k|kidding|was a joke|only joking)\b|(?:^|\s)/s\b",
+    r"^\W*(?:wait,? |hm+,? |ah,? )?actually,? (?:no|let'?s not|not)\b",
+    r"\bactually no\b|\blet'?s not after all\b",
+    r"\b(?:just kidding|jk|j/k|kidding|was a joke|only joking)\b",
+    r"(?:^|\s)/s\b",
     r"算了|还是不|先不|不要了|取消(?:吧|了|这个)|撤回|作废|当我没说|改主意|开玩笑的?|说着玩|收回",
     r"やっぱり?(?:やめ|なし|いい)|取り消|忘れてください|冗談",
     r"\b(?:doch nicht|vergiss (?:es|das)|vergesst (?:es|das)|quatsch|zurück(?:gezogen)?|war (?:ein|nur) (?:scherz|witz)|hat sich erledigt)\b",
@@ -82,7 +86,7 @@ RETRACT = cue(
 """What was said before is taken back."""
 
 KEEP = cue(
-    r"\b(?:let'?s|we'?ll|we will|we|i'll|then|just) (?:just )?(?:stay|stick|keep|go|remain|use|take|do)\b.{2,}",
+    r"\b(?:let'?s|we'?ll|we will) (?:just )?(?:stay|stick|keep|go|remain|use|take|do)\b.{2,}",
     r"\b(?:use|take|make it)\b.{2,}\binstead\b",
     r"还是(?:用|选|走)?.{1,40}(?:吧|好了|算了)|(?:改|换)(?:成|用|回).{1,40}",
     r"やっぱり.{1,40}(?:に|で)",
@@ -91,7 +95,8 @@ KEEP = cue(
 """A retraction names what holds instead."""
 
 CORRECT = cue(
-    r"(?:^|\b(?:sorry|no|wait|oops|typo|correction|i mean|i meant|actually|rather)\b.{0,20}?)(?P<new>\S+(?: \S+){0,3}?),? not (?P<old>\S+(?: \S+){0,2}?)(?=[\s.,;!]|$)",
+    r"(?:^|\s)(?P<new6>\S*\d\S*(?: (?:am|pm|uhr))?),? not (?P<old6>\S*\d\S*)(?=[\s.,;!]|$)",
+    r"\b(?:sorry|no|oops|typo|correction|i meant?)\b.{0,20}?(?P<new>\S+(?: \S+){0,3}?),? not (?P<old>\S+(?: \S+){0,2}?)(?=[\s.,;!]|$)",
     r"(?:不对|不是|错了|更正|说错了?|纠正)[^，,。]{0,6}[，,：:]?\s*(?:应该)?是(?P<new2>[^，,。！!]{1,20})[，,]?\s*(?:而)?不是(?P<old2>[^，,。！!]{1,20})",
     r"(?:不是|不对)[，,]?\s?(?P<old3>[^，,。！!]{1,20})[，,]\s*(?:而|应该)?是(?P<new3>[^，,。！!]{1,20})",
     r"(?P<old4>[^、。\s]{1,20})(?:ではなく|じゃなくて)、?(?P<new4>[^、。\s]{1,20}?)(?:です|に|$)",
@@ -106,7 +111,9 @@ CORRECT_VALUE = cue(
 """A bare new value (`sorry, 15:00`)."""
 
 JOKE = cue(
-    r"\b(?:lol|lmao|rofl|haha+|hehe+|jk|j/k|just kidding|kidding|xd)\b|(?:^|\s)/s(?:\s|$)|😂|🤣|😜|😝|🙃|😆|;-?\)|:-?P\b|哈哈|呵呵|嘻嘻|笑死|233+|开玩笑|狗头|(?:^|[^\w])(?:笑|www+|草)\W*$"
+    r"\b(?:lol|lmao|rofl|haha+|hehe+|jk|j/k|just kidding|kidding|xd)\b",
+    r"(?:^|\s)/s(?:\s|$)|;-?\)|:-?p\b|\b233+\b",
+    r"😂|🤣|😜|😝|🙃|😆|哈哈|呵呵|嘻嘻|笑死|开玩笑|狗头|(?:^|[^\w])(?:笑|www+|草)\W*$",
 )
 """Not meant; a decision, task or role said so is none."""
 

@@ -62,9 +62,10 @@ COMMITMENTS = (
         Kind.TASK,
         Firmness.EXPLICIT,
         cue(
-            rf"\b(?:i'll|i will|i'm going to|i am going to|i'm gonna|i can) (?:then |also |now |go |just )?{_DOING}\b",
+            rf"(?<!think )(?<!sure )(?<!guess )(?<!so )(?<!mean )\b(?:i'll|i will|i'm going to|i am going to|i'm gonna) (?:then |also |now |go )?{_DOING}\b(?! you\b)",
             r"\b(?:i'll|i will) take care of\b|\bi(?:'m| am) taking (?:over )?the\b|\bi'll take the\b",
             r"我(?:来|去|会|负责|今天|明天|后天|下午|晚上|这周|下周|周末|马上|现在|周[一二三四五六日])*(?:来|去|把|会|负责|今天把|明天把)(?:改|写|修|做|发|建|迁移|部署|整理|更新|准备|处理|跟进|测|补|提|配|升级|联系|安排|把|搭|催|加|删|换|对接|接手|画|查)",
+            r"我[^，,。]{0,6}把[^，,。]{1,20}(?:建|改|写|修|做|发|部署|迁移|搞|弄|整理|更新|补|删|加|换|配|测|上线|合并)",
             r"我(?:周末|今天|明天|晚上|下午)(?:迁移|部署|更新|整理|处理|修复|发布)",
             r"(?:私|僕|自分)が.{2,40}(?:します|やります|対応します|書きます|直します)",
             r"\bich (?:kümmere mich um|übernehme|erledige|mache (?:das|die|den)|schreibe (?:das|die|den)|schicke|erneuere|richte)\b",
@@ -106,8 +107,9 @@ BLOCKERS = (
         Kind.BLOCKER,
         Firmness.EXPLICIT,
         cue(
-            r"\b(?:i'm|i am|we're|we are|is|are|still|currently|totally) (?:still |currently |totally |completely )?blocked(?: on| by| until|\b(?! (?:him|her|them)))",
-            r"\bblocked (?:on|by|until)\b|\bblocked 了",
+            r"\b(?:i'm|i am|we're|we are|(?<!that )is|are|still|currently|totally) (?:still |currently |totally |completely )?blocked(?: on| by| until|\b(?! (?:him|her|them)))",
+            r"^\W*blocked (?:on|by|until)\b",
+            r"blocked 了",
             r"\b(?:can't|cannot|can not|unable to) (?:continue|proceed|deploy|release|start|go on|move on|ship|merge)\b.{0,80}\b(?:until|before|without|because)\b",
             r"\b(?:waiting (?:for|on)|need) .{3,80}\b(?:can't|cannot|before (?:i|we) can|until then)\b",
             r"\bi(?:'m| am) stuck (?:because|until|waiting)\b",
@@ -168,7 +170,7 @@ TOOLS = (
             r"\b(?:please |everyone |psa:? |fyi:? |heads[- ]up:? )use .{2,80}\b(?:instead of|from now on|rather than)\b",
             r"\buse [`'\"].{2,60}[`'\"] (?:instead of|from now on|rather than)\b.{0,60}\bfrom now on\b",
             r"\bwe (?:now )?have (?:a|an) (?:new )?(?:script|command|tool|bot|dashboard|make target|template)\b.{3,}",
-            r"(?:通知|注意|提醒)[:：,，].{0,40}(?:改用|统一用|换成|请用|使用)",
+            r"(?:通知|注意|提醒)[:：,，].{0,40}(?:改用|统一用|请用|使用)",
             r"(?:以后|今后).{0,10}(?:改用|统一用|请用)\s?[`A-Za-z]",
             r"\bab (?:jetzt|sofort) (?:bitte )?.{2,40}\b(?:statt|verwenden|nutzen|benutzen)\b",
         ),
@@ -178,21 +180,21 @@ TOOLS = (
 PROBLEM = cue(
     r"\b(?:bugs?|errors?|exceptions?|fail(?:s|ed|ing|ure)?|crash(?:es|ed|ing)?|broke(?:n)?|hangs?|hanging|hung|freez(?:es|ing)|timeouts?|timing out|timed out|leak(?:s|ing|ed)?|oom(?:ing|s)?|segfaults?|outage|unreachable|refused|denied|corrupt(?:ed)?|dies|died|dying|stuck|slow|flaky|weird|problem|issue|cannot|can't|doesn't work|didn't work|not working|won't (?:start|build|run|load|compile|boot)|conflict(?:s|ed)?|mismatch|wrong|losing|lost|missing|garbled|unresponsive|down)\b",
     r"\b(?:4\d\d|50[0-4])s?\b|no space left",
-    r"问题|报错|错误|失败|崩溃|崩了|挂了|超时|卡死|异常|不能用|用不了|打不开|连不上|断开|断一次|丢失|丢数据|内存泄漏|乱码|bug|很慢|起不来|不生效",
+    r"问题|报错|错误|失败|崩溃|崩了|挂了|超时|卡死|异常|不能用|用不了|打不开|连不上|断开|断一次|丢失|丢数据|内存泄漏|乱码|很慢|起不来|不生效",
     r"エラー|落ちる|失敗|動かない|不具合|つながらない|遅い|障害",
     r"\b(?:fehler|kaputt|abgestürzt|stürzt ab|geht nicht|ging nicht|läuft nicht|hängt|langsam|funktioniert nicht|problem)\b",
 )
 """Something goes wrong."""
 
 SOLUTION = cue(
-    r"\b(?:fixed|solved|resolved|cured|sorted)(?: it| this| that| the \w+(?: \w+)?)? (?:by|with|via|after|using)\b",
-    r"\b(?:the |real |actual |simple |my )?(?:fix|solution|cure|remedy|workaround|work-around) (?:was|is|turned out|:)|\b(?:fix|solution|workaround|work-around|root cause|cause|lesson(?: learned)?)\s*[:：]",
-    r"\b(?:root cause|the cause|the culprit|the reason|the problem|the issue|the trick) (?:was|turned out to be|is that|是)\b|\broot cause\b",
+    r"\b(?<!be )(?:fixed|solved|resolved|cured|sorted)(?: it| this| that| the \w+(?: \w+)?)? (?:by|with|via|after|using)\b",
+    r"(?:^|[,.;:(]\s*|\b(?:the|my|our|and|a|real|actual|simple|quick|easy|then)\s+)(?:fix|solution|cure|remedy|workaround|work-around) (?:was|is|turned out)\b|\b(?:fix|solution|workaround|work-around|root cause|cause|lesson(?: learned)?)\s*[:：]",
+    r"\b(?:root cause|the cause|the culprit|the reason|the problem|the issue|the trick) (?:was|turned out to be|is that)\b|\broot cause\b",
     r"\b(?:did|does) the trick\b",
-    r"\b\w[^,;]{3,120} (?:fixed|solved|resolved|cured) (?:it|that|this|the|all|my|our|everything)\b",
+    r"(?<=[\w\"')]) (?:fixed|solved|resolved|cured) (?:it|that|this|the|all|my|our|everything)\b",
     r"\blesson learned\b",
-    r"(?:原因是|原因找到|找到原因|根因|问题出在|问题是因为|是因为).{3,}",
-    r".{3,}(?:就好了|就可以了|就行了|解决了|修好了|搞定了|恢复了|就正常了)",
+    r"(?:原因是|原因找到|找到原因|根因|问题出在|问题是因为|是因为)(?=.{3})",
+    r"(?<=.{3})(?:就好了|就可以了|就行了|解决了|修好了|搞定了|恢复了|就正常了)",
     r"解决(?:办法|方案|方法)(?:是|：|:)",
     r"(?:原因は|解決しました|解決した|直りました|直った|対処法は)",
     r"\b(?:ursache (?:war|ist)|lösung\s*:|die lösung (?:war|ist)|gelöst (?:durch|mit|indem)|behoben (?:durch|mit|indem))",
@@ -207,10 +209,28 @@ REMEDY = cue(
 )
 """A sentence that tells the cause is a solution only when something was done about it."""
 
+ADVICE = cue(
+    r"^\W*(?:@\w+\W+)?(?:\w+,? ){0,2}(?:try|use|set|add|remove|change|upgrade|downgrade|update|pin|raise|restart|disable|enable|switch|increase|install|delete|revert|wrap|replace)\b",
+    r"\b(?:you (?:could|can|need to|have to|should|might want to|want to|probably want)|have you tried|did you try|try (?:to|with|adding|using|setting)|instead of)\b",
+    r"试试|试一下|改成|改为|调到|开启|加上|升级|换成|回滚|重启|把|应该",
+    r"してみて|使って|変更|増や|再起動",
+    r"\b(?:versuch|probier|nimm|setz|mach|starte?|ändere|installier)\w*\b",
+)
+"""Someone says what could be done."""
+
+RELAPSED = cue(
+    r"\bi think (?:that )?the (?:problem|issue|cause|reason)\b|\b(?:for a while|come back|came back|happen(?:s|ed|ing) again|not sure (?:if|whether|that)|(?:didn't|did not|doesn't|hasn't|won't) (?:fix|help|solve)|seems? to have come|proposed|your (?:\w+ )?(?:fix|repair|patch|pr|commit|change))\b",
+    r"没解决|没用|还是不行|又出现",
+    r"直らな|まだ駄目",
+    r"\b(?:nicht gelöst|wieder da|hilft nicht)\b",
+)
+"""No solution after all, or one whose content is not told."""
+
 CONFIRMED = cue(
-    r"^\W*(?:\w+[,!.]? ){0,3}(?:that|this|it) (?:did it|did the trick|fixed it|fixed the \w+|solved it|worked|works|was it|helped)\b",
-    r"^\W*(?:yes|yep|yeah|ok|wow|great|awesome|thanks|thank you|oh)[\w ,!]{0,20}(?:that|it) (?:did it|fixed it|solved it|worked|works(?: now)?|was it)\b",
-    r"\bworks now\b|\bthat fixed it\b|\bthat was it\b",
+    r"^\W*(?:@\w+\W+)?(?:(?:yes|yep|yeah|ok|oh|ah|wow|great|awesome|perfect|thanks|thank you|cool|nice)\W+){0,3}"
+    r"(?:that|this|it|which) (?:did it|did the trick|fixed it|fixed the \w+|solved it|was it|helped|worked|"
+    r"works(?: now| perfectly| great|(?=\W*$)|(?=\W+(?:thanks|thank you|now))))\b(?! (?:on|for|if|as|in|before)\b)",
+    r"^\W*(?:yes|yep|ok|great|perfect)?\W*works now\b",
     r"果然好了|可以了|好使了|解决了[！!，, ]*(?:谢|感谢|多谢)|真的好了",
     r"直りました|動きました",
     r"\b(?:das war'?s|jetzt geht(?:'?s| es)|hat geklappt)\b",

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from memory_core.extract import cues_decisions, cues_people, cues_talk, cues_work
-from memory_core.extract.cue import Cue, Firmness
+from memory_core.extract.cue import Cue, Firmness, group_in
 from memory_core.extract.dates import due_in
-from memory_core.extract.text import Sentence
+from memory_core.extract.text import Sentence, without_links
 from memory_core.extract.words import topic
 from memory_core.layouts import Kind
 from memory_core.messages import Message
@@ -25,6 +25,11 @@ _ENDURING = frozenset({Kind.ENVIRONMENT, Kind.TOOL, Kind.CONTACT})
 """Kinds that a smile in the sentence does not void."""
 
 _MENTION = re.compile(r"(?<![\w@])@([^\s,.:;，。：；、@!！?？()（）]{1,40})")
+_VAGUE = re.compile(
+    r"\W*(?:(?:it|this|that|them|these|those|some|something|one|soon|later|now|just|to my \w+)\b\W*)*(?:$|(?:when|if|once|for|to)\b)",
+    re.IGNORECASE,
+)
+"""The object of a commitment that only its neighbours would tell (`I'll fix it later`)."""
 _FOR = re.compile(r"^\W*\w[\w -]{0,12}\bfor\s+@?([\w.-]{1,40})\s*[:：]", re.IGNORECASE)
 _STANDING = re.compile(
     r"^(?:always|never|no|all|every|everyone|nobody|only|总是|永远|所有|一律|不要|禁止)\b", re.IGNORECASE
@@ -72,9 +77,9 @@ def _style(sentence: Sentence, message: Message) -> Finding | None:
 
 def _wished(plain: str) -> str | None:
     """The fact that is asked to be remembered; None where nobody asks."""
-    behind = cues_people.REMEMBER_AFTER.match(plain)
+    behind = cues_people.REMEMBER_AFTER.search(plain)
     if behind is not None:
-        return next(group for group in behind.groups() if group is not None)
+        return group_in(plain, behind)
     before = cues_people.REMEMBER.search(plain)
     return plain[before.end() :].strip() if before is not None else None
 
@@ -119,7 +124,7 @@ def _stated(sentence: Sentence, message: Message, *, direct: bool) -> Finding | 
 def _finding(sentence: Sentence, cue: Cue, match: re.Match[str], message: Message, *, owned: bool) -> Finding:
     label = cue.firmness is Firmness.LABEL
     text = sentence.text if cue.whole else sentence.plain[match.end() :].strip() or sentence.text
-    named = next((name for name in match.groupdict().values() if name), "").lstrip("@")
+    named = group_in(sentence.plain, match).lstrip("@")
     asked = named if cue.firmness is Firmness.PROPOSED and cue.kind is Kind.TASK else ""
     who = message.author_name if owned or named.casefold() in {"me", "我"} else named
     if cue.kind in WORKING and not owned and not named:
@@ -144,12 +149,14 @@ def _void(sentence: Sentence, cue: Cue, match: re.Match[str]) -> bool:
         return True
     if cues_talk.JOKE.search(plain) and cue.kind not in _ENDURING:
         return True
-    if not plain[match.end() :].strip(" .!。！") and not cue.whole:
+    if not cue.whole and not topic(without_links(plain[match.end() :])):
+        return True
+    if cue in cues_work.COMMITMENTS and _VAGUE.match(plain[match.end() :]):
         return True
     if cue.firmness is Firmness.LABEL:
         return False
     before = plain[: match.end()] if cue.firmness is not Firmness.HINTED else plain
-    if cues_talk.SUPPOSE.search(before):
+    if cues_talk.SUPPOSE.search(before) or (cue.firmness is Firmness.HINTED and len(topic(plain)) < 2):
         return True
     if cue.kind in DECIDING and cues_talk.UNDECIDED.search(plain):
         return True
@@ -185,10 +192,10 @@ _TABLES: tuple[tuple[tuple[Cue, ...], bool], ...] = (
     (cues_people.ROLES_OWN, True),
     (cues_people.ROLES_GIVEN, False),
     (cues_people.PREFERENCES, True),
+    (cues_work.ENVIRONMENT, False),
     (cues_work.TOOLS, False),
     (cues_decisions.FACTS[:2], False),
     (cues_work.STATUS, True),
-    (cues_work.ENVIRONMENT, False),
     (cues_work.DONE[1:], True),
     (cues_work.REQUESTS, False),
     (cues_decisions.PROPOSALS, False),

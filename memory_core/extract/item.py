@@ -50,12 +50,17 @@ class Item:
         if position not in self.sources and len(self.sources) < 5:
             self.sources.append(position)
 
-    def agree(self, position: int) -> None:
-        """Someone else is for it, or acted on it; one objection takes away one agreement."""
+    def agree(self, position: int, *, said_again: bool = False) -> None:
+        """Someone else is for it, or acted on it; one objection takes away one agreement.
+
+        What is merely stated needs more than a nod: the other one must name it too (`said_again`).
+        """
+        if self.finding.firmness is Firmness.STATED and not said_again:
+            return
         self.cite(position)
         if self.objections:
             self.objections -= 1
-        elif self.finding.firmness is not Firmness.STATED:
+        else:
             self.settled = True
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from memory_core.extract import cues_talk, cues_work
-from memory_core.extract.text import Sentence, one_line
+from memory_core.extract.text import Sentence, one_line, without_links
 from memory_core.extract.words import shared, topic
 from memory_core.ids import PersonKey
 from memory_core.messages import Message
@@ -60,10 +60,10 @@ def problems_in(own: Sequence[Sentence], position: int, author: PersonKey) -> It
 
 
 def advice_in(own: Sequence[Sentence], position: int, author: PersonKey) -> Iterator[Advice]:
-    """What a message advises: a sentence with a remedy, told or asked (`raise the limit?`)."""
+    """What a message advises, told or asked (`raise the limit?`): an imperative, or `you could …`."""
     for sentence in own:
         words = topic(sentence.text)
-        if len(words) >= 2 and cues_work.REMEDY.search(sentence.plain) and not sentence.document:
+        if len(words) >= 2 and cues_work.ADVICE.search(sentence.plain) and not sentence.document:
             yield Advice(position, author, sentence.text, words)
 
 
@@ -86,9 +86,11 @@ def _solves(own: Sequence[Sentence], number: int) -> bool:
     """True for a sentence that tells a solution of substance."""
     sentence = own[number]
     match = cues_work.SOLUTION.search(sentence.plain)
-    if match is None or sentence.question or sentence.document or len(topic(sentence.text)) < 2:
+    if match is None or sentence.question or sentence.document or len(topic(without_links(sentence.text))) < 2:
         return False
-    if cues_talk.SUPPOSE.search(sentence.plain[: match.start()]) or cues_talk.TO_BOT.search(sentence.plain):
+    if cues_talk.SUPPOSE.search(
+        sentence.plain[max(0, match.start() - 25) : match.start()]
+    ) or cues_work.RELAPSED.search(sentence.plain):
         return False
     return any(cues_work.REMEDY.search(following.plain) for following in own[number : number + 3])
 
@@ -101,7 +103,8 @@ def _told(own: Sequence[Sentence], solved: int, position: int) -> Lesson | None:
     before = [s for s in own[:solved] if not s.document and cues_work.PROBLEM.search(s.plain)]
     if not before and not cues_work.PROBLEM.search(outside):
         return None
-    parts = [s.text for s in (*before[-1:], *_from(own, solved))]
+    solution = _from(own, solved)
+    parts = [s.text for s in (*(s for s in before[-1:] if s not in solution), *solution)]
     return Lesson(one_line(" ".join(parts)), (position,))
 
 
@@ -116,11 +119,14 @@ def _joined(
 
 
 def _from(own: Sequence[Sentence], solved: int) -> Sequence[Sentence]:
-    """The solution's sentence, with what follows where that tells the remedy."""
+    """The solution's sentence, with a telling one before it, and what follows where that tells the remedy."""
+    start = (
+        solved - 1 if solved and len(topic(own[solved - 1].text)) >= 3 and not own[solved - 1].question else solved
+    )
     end = solved + 1
     while end < min(len(own), solved + 3) and not own[end].question and cues_work.REMEDY.search(own[end].plain):
         end += 1
-    return own[solved:end]
+    return own[start:end]
 
 
 def _problem_of(

@@ -93,26 +93,25 @@ def _taken_back(talk: Talk, position: int, own: Sequence[Sentence]) -> bool:
         if match is None or _labelled(talk, position, sentence):
             continue
         old = _withdrawn(talk, position, said, joke=bool(cues_talk.JOKE.search(match.group())))
-        if old is None:
-            return False
-        old.dropped = True
-        talk.retracted.extend(old.sources)
-        _put_instead(talk, position, own[number:], old)
-        return True
+        if old is not None:
+            old.dropped = True
+            talk.retracted.extend(old.sources)
+        return _put_instead(talk, position, own[number:], old) or old is not None
     return False
 
 
-def _put_instead(talk: Talk, position: int, own: Sequence[Sentence], old: Item) -> None:
+def _put_instead(talk: Talk, position: int, own: Sequence[Sentence], old: Item | None) -> bool:
     """What holds instead of `old`: named by the message, or, for a decision that was kept before, that it is off."""
     rest = next((s for s in own if not s.question and cues_talk.KEEP.search(s.plain)), None)
-    kept_before = old.settled and old.at < talk.first and old.finding.kind in DECIDING
+    kept_before = old is not None and old.settled and old.at < talk.first and old.finding.kind in DECIDING
     if rest is None and not kept_before:
-        return
+        return False
     firmness = Firmness.EXPLICIT if talk.direct or rest is None else Firmness.COMMITTED
     finding = Finding(Kind.DECISION, firmness, (rest or own[0]).text)
     item = new_item(finding, position, talk.messages[position].author)
-    item.corrects = old.finding.text
+    item.corrects = old.finding.text if old is not None else ""
     talk.items.append(item)
+    return True
 
 
 def _labelled(talk: Talk, position: int, sentence: Sentence) -> bool:
@@ -144,7 +143,8 @@ def _answer(talk: Talk, position: int, own: Sequence[Sentence]) -> None:
     if item is None or (item.finding.asked and not _is_asked(item, talk.messages[position])):
         return
     if stance is not Stance.OBJECT:
-        item.agree(position)
+        said_again = shared(item.words, topic(talk.messages[position].text)) >= 2
+        item.agree(position, said_again=said_again)
     elif item.open:
         item.objections += 1
 

@@ -51,13 +51,14 @@ _HEADING = re.compile(
     re.IGNORECASE,
 )
 _QUOTED_SPAN = re.compile(r"\"([^\"\n]{1,400})\"|“([^”\n]{1,400})”|「([^」\n]{1,400})」|«([^»\n]{1,400})»")
-_STOP = re.compile(r"(?<=[!?。！？；;…])\s*|(?<=[.])\s+(?=\S)")
+_STOP = re.compile(r"(?<=[。！？；])\s*|(?<=[.!?;…])\s+(?=\S)")
 _NO_STOP = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|approx|no|nr|ca|bzw|z\.B|d\.h|incl|dr|mr|ms|st|\d{1,2})\.)$", re.IGNORECASE
 )
 _QUESTION = re.compile(r"(?:[?？]\W*|(?:吗|呢|么|嘛|でしょうか|ですか|ますか|かな)\W*)$")
 _SLACK_MENTION = re.compile(r"<[@#!](?:[A-Z0-9]{1,20}\|)?([^<>|\n]{1,60})>")
 _SLACK_LINK = re.compile(r"<((?:https?|mailto)[^<>|\s]{1,500})(?:\|[^<>\n]{0,200})?>")
+_LINK = re.compile(r"(?:https?://|www\.)\S+")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 _WIDE = re.compile(r"[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]")
 _LEAD = re.compile(
@@ -101,6 +102,11 @@ def one_line(text: str, limit: int = 400) -> str:
     cut = line[: limit - 1]
     blank = cut.rfind(" ", limit * 2 // 3)
     return (cut[:blank] if blank > 0 else cut).rstrip(" ,;，、") + "…"
+
+
+def without_links(text: str) -> str:
+    """`text` without its web addresses."""
+    return _LINK.sub(" ", text)
 
 
 def title_of(text: str) -> str:
