@@ -19,10 +19,10 @@ a an the all and again there everyone everybody folks team guys people friend fr
 so much very lot lots ton million bunch for your that this help helping it was is really just ok okay k
 great good nice cool perfect awesome amazing lovely day evening afternoon night weekend one to see soon
 later tomorrow now how are doing going hope well wonderful advance in too my dear lol haha hehe yeah yep oh
-ah wow y'all yall happy monday friday no problem worries back of course same schön schöne schönen schoenen
-vielen tausend morgen tag abend nacht wochenende dir euch ihnen an alle zusammen sehr lieb auch mal bis bald
-später wiedersehen auf muchas buenos buenas dias días tardes noches beaucoup à tous le monde große молодец
-большое вам всем
+ah wow y'all yall happy monday friday no problem worries back of course same have got it will do noted
+understood roger copy alright sure schön schöne schönen schoenen vielen tausend morgen tag abend nacht
+wochenende dir euch ihnen an alle zusammen sehr lieb auch mal bis bald später wiedersehen auf muchas buenos
+buenas dias días tardes noches beaucoup à tous le monde große молодец большое вам всем
 """
 _GREETING_RUNS = re.compile(
     r"你好|您好|大家好|各位好|哈[喽啰罗]|嗨|嘿|早上好|上午好|中午好|下午好|晚上好|早安|晚安|午安|早呀|再见|"
@@ -35,7 +35,7 @@ _GREETING_RUNS = re.compile(
     r"สวัสดี|ขอบคุณ"
 )
 _FILLER_RUNS = re.compile(
-    r"大家|各位|同学们|朋友们|老师|机器人|非常|十分|太|真|很|你们?|您们?|的?帮忙|帮助|指点|支持|分享|了|啦|呀|"
+    r"大家|各位|收到|嗯+|行|好嘞|知道了|明白|大佬|同学们|朋友们|老师|机器人|非常|十分|太|真|很|你们?|您们?|的?帮忙|帮助|指点|支持|分享|了|啦|呀|"
     r"啊|哦|噢|哈+|呢|吧|嘛|哟|咯|的|好|我|们|～|么么哒|皆さん|みなさん|みんな|本当に|ほんとに|誠に|いつも|"
     r"とても|大変|です|でした|様|さま|さん|ね|よ|ー|〜|여러분|정말|진짜|너무|모두|님|다|ครับ|ค่ะ|คะ|มาก|นะ"
 )
@@ -43,6 +43,7 @@ _SET_PHRASES = re.compile(
     r"(?:how are you(?: all| doing)?(?: today)?|how(?:['’]s| is) it going|what['’]?s up|how do you do|"
     r"wie geht['’]?s)\W*|"
     r"take care|you rock|appreciate it|don['’]?t mention it|(?:good|nice|great) (?:job|work|one)|well done|see you|"
+    r"good (?:morning|day|afternoon|evening|night)|"
     r"(?:元気ですか|你好吗)\?*"
 )
 _MENTION = re.compile(r"<[@#!][^>\s]{1,80}>|(?<!\S)@[^\s,，、:：]+|:[a-z0-9_+\-]{2,40}:")

@@ -49,9 +49,11 @@ a an the this that these those is are am was were be been being do does did doin
 she it they me us him them my our your his her its their mine ours yours and or but if then so than to of in on at for
 by from with as into onto about can could will would shall should may might must let please just also too very really
 there here what which not no yes any some such own
+whats thats im ive id ill dont doesnt didnt isnt arent wasnt cant wont havent youre theyre theres lets
 der das und oder ist sind ein eine einen einem einer eines den dem des zu zum zur im mit von auf für wir ich du ihr er
 sie es uns mir dir mich dich sich bitte auch noch schon hat haben wird werden welche welcher welches
 """
+_SLOPPY = {"whos": "who", "wheres": "where", "whens": "when", "hows": "how", "whys": "why"}
 _STOP_WORDS = frozenset(_STOP_TEXT.split())
 _ENGLISH = stemmer("english")
 _GERMAN = stemmer("german")
@@ -108,6 +110,7 @@ def _humps(token: str) -> list[str]:
 @lru_cache(maxsize=1 << 16)
 def _stem(word: str) -> str:
     """The stem of one folded word; empty for a function word."""
+    word = _SLOPPY.get(word, word)
     if word in _STOP_WORDS:
         return ""
     if any(char.isdigit() for char in word):
