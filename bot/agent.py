@@ -40,9 +40,21 @@ class Reply:
     quoted: tuple[tuple[PageId, str], ...] = ()
 
 
+class Doors(Protocol):
+    """What an agent may ask of the scope's memory beyond what was disclosed; all of it goes through the gate."""
+
+    async def search(self, words: str) -> Disclosure:
+        """The best matches that the conversation does not hold yet. Raises Denied, StoreError."""
+        ...
+
+    async def open(self, page: PageId) -> Disclosure:
+        """One more page that the index leads to. Raises Denied, StoreError."""
+        ...
+
+
 class Agent(Protocol):
     """Answers a message from what was disclosed. Raises RememError when it cannot; the message says why."""
 
-    async def reply(self, ask: Ask) -> Reply:
-        """The answer to `ask.message`."""
+    async def reply(self, ask: Ask, doors: Doors) -> Reply:
+        """The answer to `ask.message`; `doors` lead to more of this scope's memory."""
         ...

@@ -14,10 +14,10 @@ import uuid
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import tzinfo
+from datetime import UTC, tzinfo
 from pathlib import Path
 
-from tzlocal import get_localzone
+import tzlocal
 
 from adapters.base import Adapter
 from adapters.console.normalise import FIRST_SPEAKER
@@ -40,7 +40,7 @@ from memory_core.handle import Handles
 from memory_core.ids import PersonKey
 from memory_core.layouts import layout_named
 from memory_core.ledger.memory import MemoryLedger
-from memory_core.ledger.sqlite import SqliteLedger
+from memory_core.ledger.sqlite import OpenLedger, SqliteLedger
 from memory_core.loading import Mode
 from memory_core.names_file import NamesFile
 from memory_core.store.files import FileStores, OnRead
@@ -81,6 +81,11 @@ class App:
             await self.parts.conversations.close()
 
 
+def host_zone() -> tzinfo:
+    """The zone of this machine. Blocking: reads the system's files."""
+    return tzlocal.get_localzone() or UTC
+
+
 def owners(settings: Settings) -> tuple[PersonKey, ...]:
     """The owner's person keys; unset: the console's first speaker."""
     return settings.owner or (FIRST_SPEAKER,)
@@ -103,7 +108,7 @@ async def opened(
     `on_read` hears of every page that is read; `known` lists workspaces that were opened before.
     """
     clock = clock or SystemClock()
-    zone = zone or await asyncio.to_thread(get_localzone)
+    zone = zone or await asyncio.to_thread(host_zone)
     layout = layout_named(settings.layout)
     day = day_in(zone, clock.now())
     workspace = await asyncio.to_thread(
@@ -147,7 +152,7 @@ def _new_id() -> str:
 def _assemble(
     settings: Settings,
     handles: Handles,
-    ledger: SqliteLedger,
+    ledger: OpenLedger,
     names: NamesFile,
     workspace: Workspace,
     agent: Agent | None,

@@ -14,21 +14,23 @@ from bot.profiles import is_profile
 from bot.saving import Saving
 from bot.wording import TOPIC_BUTTON, noted
 from memory_core import answers
-from memory_core.candidates import Candidate, Value
+from memory_core.candidates import Candidate, Request, Value
 from memory_core.commands import Call, Right, Unknown, note_kind, parse
 from memory_core.errors import Denied
-from memory_core.extract import guess_kind
+from memory_core.extract import candidates_in
 from memory_core.first_join import ensure_index, set_front, set_rule
 from memory_core.gate import OpenIndex, open_index
 from memory_core.handle import Handle
 from memory_core.ids import GroupScope, MessageKey, PageId, RoomKey, RoomKind, Scope
 from memory_core.layouts import TASKS, Kind
+from memory_core.messages import Message
 from memory_core.tasks import parse as parse_tasks
 from memory_core.text import one_line, terms
 from memory_core.zone import zone_of
 from memory_core.zones import zone_named
 
 TITLE_CHARACTERS = 80
+BODY_CHARACTERS = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,18 +111,18 @@ class Commands:
             return answers.pages_text(await self._sizes(opened))
         page = PageId(call.argument.removesuffix(".md"))
         try:
-            return answers.page_text(page, (await opened.show(page)).text)
+            shown = await opened.show(page)
         except Denied as refused:
             return f"{refused} " + answers.pages_text(await self._sizes(opened))
+        return answers.page_text(page, shown.text if shown is not None else "")
 
     async def _sizes(self, opened: OpenIndex) -> tuple[answers.PageSize, ...]:
         sizes = []
         for page in await opened.pages():
-            text = (await opened.show(page)).text
-            rule = opened.rule(page)
-            sizes.append(
-                answers.PageSize(page, len(text.splitlines()), self._parts.counter.count(text), rule.budget_lines)
-            )
+            shown = await opened.show(page)
+            text = shown.text if shown is not None else ""
+            budget = self._parts.handles.layout.table(opened.scope).rule(page).budget_lines
+            sizes.append(answers.PageSize(page, len(text.splitlines()), self._parts.counter.count(text), budget))
         return tuple(sizes)
 
     async def _status(self, call: Call, incoming: Incoming, scope: Scope, talk: Talk) -> str:
@@ -158,22 +160,11 @@ class Commands:
 
     async def _note(self, call: Call, incoming: Incoming, scope: Scope, talk: Talk) -> str:
         kind, text = note_kind(call.argument)
-        chosen = kind or guess_kind(text)
-        if not self.may_keep(chosen, incoming):
+        candidate = _noted_by(incoming, kind, text)
+        if not self.may_keep(candidate.kind, incoming):
             return (
-                "On Discord I keep no profiles of people (REMEM_DISCORD_PEOPLE is off), so I did not write that down."
+                "On Discord I keep no profiles of people (REMEM_DISCORD_PEOPLE is off), so I wrote nothing."
             )
-        body = one_line(text, 2000)
-        candidate = Candidate(
-            kind=chosen,
-            title=one_line(text, TITLE_CHARACTERS),
-            body=body,
-            author=incoming.author.key,
-            sources=(incoming.message or MessageKey(incoming.event),),
-            value=Value.HIGH if chosen is Kind.ARCHITECTURE else Value.MEDIUM,
-            tags=tuple(terms(text)[:4]),
-            who=incoming.author.name,
-        )
         page, record = await self._saving.write(scope, candidate)
         return noted(candidate, page, record)
 
@@ -209,3 +200,29 @@ class Commands:
 def _rooms(incoming: Incoming, scope: Scope) -> list[RoomKey]:
     """The room that a group's index shall name; a DM's names none."""
     return [incoming.room.key] if isinstance(scope, GroupScope) else []
+
+
+def _noted_by(incoming: Incoming, kind: Kind | None, text: str) -> Candidate:
+    """The candidate of a note. Without a kind the extraction rules name it; else it is an agreement."""
+    message = Message(
+        key=incoming.message or MessageKey(incoming.event),
+        conversation=incoming.conversation,
+        author=incoming.author.key,
+        author_name=incoming.author.name,
+        text=text,
+        sent_at=incoming.sent_at,
+        room_title=incoming.room.title,
+    )
+    guessed = next(iter(candidates_in(Request((message,), direct=True))), None) if kind is None else None
+    if guessed is not None and guessed.settled:
+        return guessed
+    return Candidate(
+        kind=kind or Kind.AGREEMENT,
+        title=one_line(text, TITLE_CHARACTERS),
+        body=one_line(text, BODY_CHARACTERS),
+        author=message.author,
+        sources=(message.key,),
+        value=Value.HIGH if kind is Kind.ARCHITECTURE else Value.MEDIUM,
+        tags=tuple(terms(text)[:4]),
+        who=message.author_name,
+    )

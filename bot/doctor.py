@@ -11,10 +11,9 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
-from tzlocal import get_localzone
 
 from adapters.base import Check
-from bot.app import platforms, reading
+from bot.app import host_zone, platforms, reading
 from bot.run import settings_for
 from bot.settings import Settings
 from memory_core.errors import BadInput, RememError
@@ -74,7 +73,7 @@ def _disk(workspace: Path) -> Check:
 
 async def _memory(settings: Settings) -> tuple[Check, ...]:
     """The vocabulary, and the mapping of rooms to names."""
-    zone = await asyncio.to_thread(get_localzone)
+    zone = await asyncio.to_thread(host_zone)
     async with reading(settings, zone) as (handles, names):
         why = getattr(handles.counter, "why", "")
         step = "install remem again; until then tokens are estimated" if why else ""

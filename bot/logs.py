@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import MutableMapping
 
 import structlog
 from memory_core.redact import mask
+from structlog.typing import EventDict, Processor
 
 from bot.settings import Settings
 
 
-def _masked(logger: object, method: str, event: MutableMapping[str, object]) -> MutableMapping[str, object]:
+def _masked(logger: object, method: str, event: EventDict) -> EventDict:
     """The last step before rendering: no secret leaves by the log."""
     return {key: mask(value).text if isinstance(value, str) else value for key, value in event.items()}
 
@@ -23,7 +23,7 @@ def _masked(logger: object, method: str, event: MutableMapping[str, object]) -> 
 def set_up(settings: Settings) -> None:
     """Configure structlog and the standard library's logging (of the platform libraries) for this process."""
     level = getattr(logging, settings.log_level.upper())
-    shared = [
+    shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),

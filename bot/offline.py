@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from bot.agent import Ask, Reply
+from bot.agent import Ask, Doors, Reply
 from memory_core.disclosure import Disclosure, Loaded, Step
+from memory_core.errors import Denied
 from memory_core.ids import PageId
 from memory_core.layouts import INDEX, Form
 from memory_core.messages import Message, Voice
@@ -45,7 +46,7 @@ class _Quotable:
 class OfflineAgent:
     """Answers from the disclosures alone (bot.agent.Agent)."""
 
-    async def reply(self, ask: Ask) -> Reply:
+    async def reply(self, ask: Ask, doors: Doors) -> Reply:
         """Quote what fits the question; say so where nothing does."""
         text = ask.message.text
         if is_pleasantry(text):
@@ -53,7 +54,9 @@ class OfflineAgent:
         if _asks_who_i_am(text):
             return Reply(f"{WHAT_I_AM} {_GREETING.removeprefix('Hello! ')}")
         memory = [one for disclosure in ask.disclosures for one in _in_disclosure(disclosure)]
-        hits = _fitting(memory, text)
+        if not (hits := _fitting(memory, text)) and ask.disclosures[-1].indexed:
+            memory = await _searched(doors, text)
+            hits = _fitting(memory, text)
         if hits:
             return _quoting(memory, hits)
         said = list(_in_conversation(ask))
@@ -61,6 +64,14 @@ class OfflineAgent:
             lines = [f"- {_line(said[hit.number].placed)}" for hit in hits[:QUOTED]]
             return Reply("Not in my memory yet, but it was said here:\n" + "\n".join(lines))
         return _page_shown(ask.disclosures[-1:]) or Reply(UNKNOWN)
+
+
+async def _searched(doors: Doors, question: str) -> list[_Quotable]:
+    """What a search of the whole scope finds, where the disclosed pages hold no answer."""
+    try:
+        return list(_in_disclosure(await doors.search(question)))
+    except Denied:
+        return []
 
 
 def _asks_who_i_am(text: str) -> bool:

@@ -10,9 +10,8 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import structlog
-from tzlocal import get_localzone
 
-from bot.app import KNOWN, opened, owners, platforms
+from bot.app import KNOWN, host_zone, opened, owners, platforms
 from bot.logs import set_up
 from bot.settings import Settings, load
 from memory_core.clock import SystemClock, day_in
@@ -31,7 +30,7 @@ def settings_for(workspace: Path | None) -> Settings:
 
 def init(workspace: Path | None) -> None:
     """Lay down what is missing and say which files are new."""
-    settings, zone = settings_for(workspace), get_localzone()
+    settings, zone = settings_for(workspace), host_zone()
     layout = layout_named(settings.layout)
     created = initialise(settings.workspace, layout, day=day_in(zone, SystemClock().now()), zone=str(zone))
     for file in created:

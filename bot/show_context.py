@@ -7,9 +7,8 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.tree import Tree
-from tzlocal import get_localzone
 
-from bot.app import owners, reading
+from bot.app import host_zone, owners, reading
 from bot.run import settings_for
 from bot.settings import Settings
 from memory_core.disclosure import Disclosure
@@ -27,7 +26,7 @@ def show(message: str, room: str, workspace: Path | None) -> None:
 
 
 async def _disclosure(message: str, room: str, settings: Settings) -> Disclosure:
-    zone = await asyncio.to_thread(get_localzone)
+    zone = await asyncio.to_thread(host_zone)
     async with reading(settings, zone) as (handles, names):
         scope = await scope_named(room, names, settings)
         handle = handles.open(scope)

@@ -21,9 +21,11 @@ from memory_core.redact import mask
 
 from adapters.base import Taken
 from adapters.messages import Button, Delivery, Happening, Incoming, Outgoing, Sent
+from adapters.rooms import Placed
 from bot.agent import Ask
 from bot.commands import Answer, Commands, is_public
 from bot.conversations import Talk
+from bot.doors import Doors
 from bot.joining import Joining
 from bot.parts import Parts
 from bot.saving import Saving
@@ -36,7 +38,6 @@ from bot.wording import (
     noted,
     secret_seen,
     server_greeting,
-    without_memory,
     write_failed,
 )
 from memory_core.commands import text_command
@@ -50,6 +51,8 @@ from memory_core.messages import Message, Voice
 
 FULL = 0.8
 """The share of the context at which a conversation is saved before anything of it is cut (design section 9)."""
+
+NOT_A_MEMBER = Placed(None, "I am not in this channel and keep no memory of it. Invite me first (/invite @remem).")
 
 _log = structlog.get_logger()
 
@@ -72,20 +75,21 @@ class Turn:
         if not _concerns_us(incoming, state):
             return Taken(durable=True)
         incoming, secrets = _masked(incoming)
-        scope = await self._parts.rooms.scope_of(incoming.room, incoming.author) if incoming.member else None
-        (accepted,) = await self._parts.intake.record([_event(incoming, scope, state)])
+        placed = await self._parts.rooms.place(incoming.room, incoming.author) if incoming.member else NOT_A_MEMBER
+        (accepted,) = await self._parts.intake.record([_event(incoming, placed.scope, state)])
         if accepted.new and incoming.author.voice is Voice.PERSON:
-            work = partial(self.serve, incoming, scope, secrets)
+            work = partial(self.serve, incoming, placed, secrets)
             if not self._parts.conversations.put(incoming.room.key, work):
                 _log.warning("room is flooded: recorded, not answered", room=incoming.room.key)
         return Taken(durable=True, new=accepted.new)
 
     # -- work: one event at a time for each room ------------------------------------------------------------------
 
-    async def serve(self, incoming: Incoming, scope: Scope | None, secrets: tuple[str, ...] = ()) -> None:
+    async def serve(self, incoming: Incoming, placed: Placed, secrets: tuple[str, ...] = ()) -> None:
         """Work off one event that is durable."""
+        scope = placed.scope
         if scope is None:
-            await self._no_memory(incoming)
+            await self._no_memory(incoming, placed.why)
             return
         talk = self._parts.conversations.talk(incoming.conversation, scope)
         match incoming.happening:
@@ -107,12 +111,11 @@ class Turn:
             case Happening.EDIT | Happening.DELETE:
                 talk.tokens = None
 
-    async def _no_memory(self, incoming: Incoming) -> None:
+    async def _no_memory(self, incoming: Incoming, why: str) -> None:
         """A room without memory says so in one line, and only to who addresses us there."""
         asked_privately = incoming.happening in {Happening.COMMAND, Happening.BUTTON}
         if incoming.addressed or asked_privately:
-            text = without_memory(incoming, self._parts.rooms.refusal(incoming.room))
-            await self._say(incoming, text, private=asked_privately)
+            await self._say(incoming, why, private=asked_privately)
 
     async def _greet(self, incoming: Incoming, scope: Scope, *, invited: bool) -> None:
         """Greet a room once and ask for its purpose; one whose memory is there already is asked nothing."""
@@ -187,7 +190,7 @@ class Turn:
             root=root.message if root else None,
             direct=incoming.room.kind is RoomKind.DIRECT,
         )
-        reply = await self._parts.agent.reply(ask)
+        reply = await self._parts.agent.reply(ask, Doors(handle, talk, title))
         fresh = [(page, record) for page, record in reply.quoted if record not in talk.used]
         await handle.ledger.add_hits([Hit(page, record, self._parts.clock.now()) for page, record in fresh])
         talk.used.update(record for _, record in fresh)

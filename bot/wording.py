@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from memory_core.flush import read_state
 
-from adapters.messages import Attachment, Button, Incoming, Room
+from adapters.messages import Attachment, Button, Room
 from memory_core.answers import flush_time
 from memory_core.candidates import Candidate
 from memory_core.disclosure import Disclosure
 from memory_core.errors import RememError
 from memory_core.handle import Handle
-from memory_core.ids import PageId, RoomKind
+from memory_core.ids import PageId
 from memory_core.records import Record
 from memory_core.text import one_line
 from memory_core.zone import zone_of
@@ -52,19 +52,6 @@ def server_greeting(server: str) -> str:
 
 
 HELLO_AGAIN = "I am back, and I still have this room's memory."
-
-
-def without_memory(incoming: Incoming, refusal: str) -> str:
-    """Why there is no memory where somebody addressed us."""
-    if not incoming.member:
-        return (
-            "I am not in this channel, so I keep no memory of it. Invite me first (/invite @remem), then try again."
-        )
-    if refusal:
-        return refusal
-    if incoming.room.kind is RoomKind.UNKNOWN:
-        return "I cannot tell what kind of room this is, so I neither read nor keep any memory here."
-    return "I keep no memory in this room."
 
 
 def attached(text: str, attachments: Sequence[Attachment]) -> str:

@@ -1,0 +1,24 @@
+"""`python -m tests.bench [turn]`: benchmarks, printed as tables of ratios against a named reference in the same run."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+from tests.bench import turn
+
+BENCHES = {"turn": turn.main}
+
+
+def main(arguments: list[str]) -> int:
+    """Run the benches that are named, all of them where none is."""
+    for name in arguments or list(BENCHES):
+        if name not in BENCHES:
+            print(f"There is no bench {name!r}; there are: {', '.join(BENCHES)}.")
+            return 2
+        asyncio.run(BENCHES[name]())
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
