@@ -16,6 +16,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
 from pathlib import Path
+from typing import Protocol
 
 import tzlocal
 
@@ -39,9 +40,11 @@ from memory_core.extract import RulesExtractor
 from memory_core.handle import Handles
 from memory_core.ids import PersonKey
 from memory_core.layouts import layout_named
+from memory_core.ledger.base import Intake, Timers
 from memory_core.ledger.memory import MemoryLedger
-from memory_core.ledger.sqlite import OpenLedger, SqliteLedger
+from memory_core.ledger.sqlite import SqliteLedger
 from memory_core.loading import Mode
+from memory_core.names import Names
 from memory_core.names_file import NamesFile
 from memory_core.store.files import FileStores, OnRead
 from memory_core.tokens import Counter, load_counter
@@ -59,7 +62,6 @@ class App:
     turn: Turn
     saving: Saving
     schedule: Schedule
-    workspace: Workspace
     new_id: Callable[[], str]
     adapters: dict[str, Adapter] = field(default_factory=dict)
 
@@ -121,7 +123,7 @@ async def opened(
         try:
             counter: Counter = await asyncio.to_thread(load_counter)
             handles = Handles(stores, ledger, layout, counter, clock, zone)
-            app = _assemble(settings, handles, ledger, names, workspace, agent, extractor, new_id or _new_id)
+            app = assembled(settings, handles, ledger, names, agent=agent, extractor=extractor, new_id=new_id)
             await app.saving.finish_plans(await ledger.intake.scopes())
             yield app
         finally:
@@ -149,17 +151,31 @@ def _new_id() -> str:
     return uuid.uuid4().hex[:12]
 
 
-def _assemble(
+class Ledger(Protocol):
+    """The process-wide doors of a ledger; SQLite's and the in-memory twin have both."""
+
+    @property
+    def intake(self) -> Intake:
+        """The way in."""
+        ...
+
+    @property
+    def timers(self) -> Timers:
+        """What is due when."""
+        ...
+
+
+def assembled(
     settings: Settings,
     handles: Handles,
-    ledger: OpenLedger,
-    names: NamesFile,
-    workspace: Workspace,
-    agent: Agent | None,
-    extractor: Extractor | None,
-    new_id: Callable[[], str],
+    ledger: Ledger,
+    names: Names,
+    *,
+    agent: Agent | None = None,
+    extractor: Extractor | None = None,
+    new_id: Callable[[], str] | None = None,
 ) -> App:
-    """All parts in their places."""
+    """All parts in their places, on whatever stores and ledgers `handles` and `ledger` are."""
     conversations, adapters = Conversations(), dict[str, Adapter]()
     people = settings.discord_people is Switch.ON
     extractor = extractor or RulesExtractor()
@@ -176,7 +192,7 @@ def _assemble(
         people_on_discord=people,
     )
     schedule = Schedule(ledger.timers, handles.clock, settings.idle_s, saving.save_idle)
-    return App(parts, Turn(parts, saving, schedule), saving, schedule, workspace, new_id, adapters)
+    return App(parts, Turn(parts, saving, schedule), saving, schedule, new_id or _new_id, adapters)
 
 
 def platforms(settings: Settings) -> list[Adapter]:

@@ -162,9 +162,7 @@ class Commands:
         kind, text = note_kind(call.argument)
         candidate = _noted_by(incoming, kind, text)
         if not self.may_keep(candidate.kind, incoming):
-            return (
-                "On Discord I keep no profiles of people (REMEM_DISCORD_PEOPLE is off), so I wrote nothing."
-            )
+            return "On Discord I keep no profiles of people (REMEM_DISCORD_PEOPLE is off), so I wrote nothing."
         page, record = await self._saving.write(scope, candidate)
         return noted(candidate, page, record)
 

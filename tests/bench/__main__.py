@@ -1,4 +1,4 @@
-"""`python -m tests.bench [turn]`: benchmarks, printed as tables of ratios against a named reference in the same run."""
+"""`python -m tests.bench [turn]`: tables of ratios against a named reference in the same run."""
 
 from __future__ import annotations
 
