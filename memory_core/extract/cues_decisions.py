@@ -5,7 +5,10 @@ from __future__ import annotations
 from memory_core.extract.cue import START, Cue, Firmness, cue
 from memory_core.layouts import Kind
 
-_BODIES = r"(?:we|the team|team|board|the board|management|leadership|legal|marketing|product|finance|security|ops|sales|hr|the customer|the client|the boss|the committee|the group|the company|everyone)"
+_BODIES = (
+    r"(?:we|the team|team|board|the board|management|leadership|legal|marketing|product|finance|security|"
+    r"ops|sales|hr|the customer|the client|the boss|the committee|the group|the company|everyone)"
+)
 _HAVE = r"(?:'ve| have| has)?(?: all| both| just| now| finally| already| also| then)?"
 
 DECISIONS = (
@@ -31,12 +34,14 @@ DECISIONS = (
             r"\bwe'?(?:re| are) (?:now )?(?:going|sticking|staying|moving ahead) with\b",
             START + r"(?:going|sticking) with\b(?! the)",
             r"\bfinal (?:answer|decision)\b",
-            START
-            + r"(?:最终|最后|已经?|现已|经讨论|大家|会上|会议|团队|公司|领导|老板|产品|我们)*(?:一致)?(?:决定|敲定|拍板|商定|议定|确定)(?:了|把|将|是|要|用|在|由|从|先|不|采用|使用|改|让|对|[A-Za-z0-9])",
-            r"(?:我们|大家|团队|公司|领导|老板|会上|会议|经讨论)[\w，, ]{0,8}(?:决定|敲定|拍板|商定|确定)(?:了|要|把|将|用|由|从|先|不|采用|使用)?",
+            START + r"(?:最终|最后|已经?|现已|经讨论|大家|会上|会议|团队|公司|领导|老板|产品|我们)*(?:一致)?(?:决定|"
+            r"敲定|拍板|商定|议定|确定)(?:了|把|将|是|要|用|在|由|从|先|不|采用|使用|改|让|对|[A-Za-z0-9])",
+            r"(?:我们|大家|团队|公司|领导|老板|会上|会议|经讨论)[\w，, ]{0,8}(?:决定|敲定|拍板|商定|确定)(?:了|"
+            r"要|把|将|用|由|从|先|不|采用|使用)?",
             START + r"定(?:下来)?了[，,：:]",
             r"(?:ことに|に)(?:決めました|決めた|決定しました|決定です|決まりました|決まった|しました。?$)",
-            r"\b(?:wir haben|das team hat|es wurde|der chef hat|die leitung hat|die gruppe hat)\b.{0,60}\b(?:beschlossen|entschieden|festgelegt)\b",
+            r"\b(?:wir haben|das team hat|es wurde|der chef hat|die leitung hat|"
+            r"die gruppe hat)\b.{0,60}\b(?:beschlossen|entschieden|festgelegt)\b",
             r"\bwir (?:nehmen jetzt|bleiben bei|entscheiden uns für)\b",
         ),
     ),
@@ -93,10 +98,12 @@ PROPOSALS = (
         Kind.DECISION,
         Firmness.COMMITTED,
         cue(
-            r"\blet'?s (?:just |then )?(?:go with|stay with|stick with|stick to|keep|settle on|switch to|move to|adopt|use|drop|freeze|standardi[sz]e on|do (?:the|an?|both)\b)",
-            r"\bwe(?:'ll| will)(?: just| now| then)? (?:use|go with|stay with|stick with|keep|move to|switch to|drop|adopt)\b",
-            START
-            + r"(?:then )?let'?s (?:not|postpone|move|split|merge|make|have|run|skip|ship|release|deploy|schedule|rename|remove|add|turn|put|store|write|set)\b",
+            r"\blet'?s (?:just |then )?(?:go with|stay with|stick with|stick to|keep|settle on|switch to|"
+            r"move to|adopt|use|drop|freeze|standardi[sz]e on|do (?:the|an?|both)\b)",
+            r"\bwe(?:'ll| will)(?: just| now| then)? (?:use|go with|stay with|stick with|keep|move to|"
+            r"switch to|drop|adopt)\b",
+            START + r"(?:then )?let'?s (?:not|postpone|move|split|merge|make|have|run|skip|ship|release|deploy|"
+            r"schedule|rename|remove|add|turn|put|store|write|set)\b",
             START + r"(?:那)?(?:就|咱们就|我们就)(?:用|选|上|定|按|走|采用|改成|改到)",
             r"(?:我们|咱们|直接|还是|统一|先)(?:用|选|上|走|采用|改用|换成|保持|改成|改到)[^？?]{1,40}吧",
             r"(?:那就|就|咱们|我们)\s?(?:go with|switch to|use)\s[^？?]{1,40}",
@@ -125,9 +132,12 @@ PROPOSALS = (
         cue(
             r"\bhow about (?:we|if we|moving|using|switching|having|making|doing|dropping|renaming)\b",
             r"\bwhat about (?:moving|using|switching|having|making|dropping|renaming)\b",
-            r"\b(?:i think|i guess|i feel like|i'd say|imo|imho|honestly|probably|personally),? (?:that )?we (?:should|could|need to|ought to|move|use|go|drop|keep|switch|stop|turn)\b",
-            r"\bwe should (?:really |just |probably |all |also )?(?!discuss|talk|see|think|look|wait|ask|know|check|consider)[a-z]{3,}\b",
-            r"\b(?:should|shall) we (?:just |all |then )?(?:use|move|switch|go|drop|keep|rename|freeze|stop|make|do|rotate|split)\b",
+            r"\b(?:i think|i guess|i feel like|i'd say|imo|imho|honestly|probably|personally),? (?:that )?we "
+            r"(?:should|could|need to|ought to|move|use|go|drop|keep|switch|stop|turn)\b",
+            r"\bwe should (?:really |just |probably |all |also )?(?!discuss|talk|see|think|look|wait|ask|know|"
+            r"check|consider)[a-z]{3,}\b",
+            r"\b(?:should|shall) we (?:just |all |then )?(?:use|move|switch|go|drop|keep|rename|freeze|stop|"
+            r"make|do|rotate|split)\b",
             r"\bwhy don'?t we\b",
             r"\b(?:anyone|anybody|someone) (?:against|opposed to)\b|\bany objections? to\b",
             r"我(?:觉得|认为|感觉|想)[，,]?.{0,30}(?:应该|可以|最好|we should|要不要)(?=.{2})",
@@ -153,7 +163,8 @@ FACTS = (
         Kind.ARCHITECTURE,
         Firmness.LABEL,
         cue(
-            r"\b(?:the|our|system|overall|target) architecture(?: for [\w ]{1,30}| of [\w ]{1,30}| now)?\s*(?:[:：]|\bis\b|\blooks like\b)",
+            r"\b(?:the|our|system|overall|target) architecture(?: for [\w ]{1,30}| of [\w ]{1,30}|"
+            r" now)?\s*(?:[:：]|\bis\b|\blooks like\b)",
             START + r"architecture\s*[:：]",
             r"(?:系统|整体|总体|目前的?|新)?架构(?:是|为|如下)?\s*[:：]|架构是|アーキテクチャは",
             r"\bdie architektur\s*(?::|ist|sieht so aus)",
@@ -163,7 +174,8 @@ FACTS = (
         Kind.STACK,
         Firmness.STATED,
         cue(
-            r"\b(?:we|our \w+)(?:'re| are| is)? (?:use|uses|using|run|runs|run on|runs on|running on|built on|built with|written in|based on)\s+(?:\w+ )?(?-i:[A-Z])[\w.+#-]+",
+            r"\b(?:we|our \w+)(?:'re| are| is)? (?:use|uses|using|run|runs|run on|runs on|running on|built on|"
+            r"built with|written in|based on)\s+(?:\w+ )?(?-i:[A-Z])[\w.+#-]+",
             r"(?:我们|项目|后端|前端|服务)(?:现在|目前|都)?(?:用的?是|使用|用|跑在)\s?[A-Za-z][\w.+#-]+",
             r"\bwir (?:nutzen|verwenden|setzen) (?-i:[A-Z])[\w.+#-]+",
             r"[A-Za-z][\w.+#-]+ ?を使って(?:います|いる)",
@@ -173,7 +185,8 @@ FACTS = (
         Kind.ARCHITECTURE,
         Firmness.STATED,
         cue(
-            r"\b(?:talks? to|talk(?:s|ing)? with|calls|publishes to|reads from|writes to|sits behind|goes through|is behind) .{2,60}\b(?:over|via|through|using)\b",
+            r"\b(?:talks? to|talk(?:s|ing)? with|calls|publishes to|reads from|writes to|sits behind|"
+            r"goes through|is behind) .{2,60}\b(?:over|via|through|using)\b",
             r"通过.{1,30}(?:调用|通信|访问|同步)",
         ),
     ),

@@ -6,7 +6,8 @@ from memory_core.extract.cue import START, Cue, Firmness, cue
 from memory_core.layouts import Kind
 
 _DOING = (
-    r"(?:fix|write|rewrite|update|upgrade|send|migrate|deploy|prepare|review|finish|set up|create|open|file|add|remove|"
+    r"(?:fix|write|rewrite|update|upgrade|send|migrate|deploy|prepare|review|finish|set up|create|open|file|"
+    r"add|remove|"
     r"delete|rename|change|renew|implement|build|draft|document|clean up|order|book|schedule|release|publish|rotate|"
     r"move|merge|revert|port|refactor|investigate|contact|email|organi[sz]e|submit|handle|take over|push|upload|"
     r"configure|install|replace|disable|enable|test|provision|patch|bump|ship|translate|design|record|print|invite)"
@@ -31,9 +32,12 @@ DONE = (
         Kind.TASK,
         Firmness.EXPLICIT,
         cue(
-            r"\b(?:the |my )?\w[\w./-]*(?: [\w./-]+){0,5} (?:is|are) (?:now |finally |all )(?:done|finished|complete|merged|deployed|released|shipped|live)\b",
-            r"\bi(?:'ve| have)?(?: just| finally| now)? (?:finished|completed|shipped|deployed|migrated|released|merged) (?:the|our|all)\b",
-            r"[^，,。]{2,40}(?:已经?|都|全部)[^，,。]{0,12}(?:完成|搞定|上线|发布|做完|改完|修好|发给|提交|合并|部署|迁移完)",
+            r"\b(?:the |my )?\w[\w./-]*(?: [\w./-]+){0,5} (?:is|are) (?:now |finally |all )(?:done|finished|"
+            r"complete|merged|deployed|released|shipped|live)\b",
+            r"\bi(?:'ve| have)?(?: just| finally| now)? (?:finished|completed|shipped|deployed|migrated|"
+            r"released) (?:the|our|all)\b",
+            r"[^，,。]{2,40}(?:已经?|都|全部)[^，,。]{0,12}(?:完成|搞定|上线|发布|做完|改完|修好|发给|提交|"
+            r"合并|部署|迁移完)",
             r"[^，,。]{2,40}(?:完成|搞定|上线|做完|改完|修好)了(?!吗)",
             r"(?:完了しました|終わりました|リリースしました|対応しました)",
             r"\b(?:ist|sind) (?:jetzt |nun |endlich )?(?:erledigt|fertig|umgestellt|ausgerollt|live)\b",
@@ -62,13 +66,18 @@ COMMITMENTS = (
         Kind.TASK,
         Firmness.EXPLICIT,
         cue(
-            rf"(?<!think )(?<!sure )(?<!guess )(?<!so )(?<!mean )\b(?:i'll|i will|i'm going to|i am going to|i'm gonna) (?:then |also |now |go )?{_DOING}\b(?! you\b)",
+            r"(?<!think )(?<!sure )(?<!guess )(?<!so )(?<!mean )\b(?:i'll|i will|i'm going to|i am going to|"
+            rf"i'm gonna) (?:then |also |now |go )?{_DOING}\b(?! you\b)",
             r"\b(?:i'll|i will) take care of\b|\bi(?:'m| am) taking (?:over )?the\b|\bi'll take the\b",
-            r"我(?:来|去|会|负责|今天|明天|后天|下午|晚上|这周|下周|周末|马上|现在|周[一二三四五六日])*(?:来|去|把|会|负责|今天把|明天把)(?:改|写|修|做|发|建|迁移|部署|整理|更新|准备|处理|跟进|测|补|提|配|升级|联系|安排|把|搭|催|加|删|换|对接|接手|画|查)",
-            r"我[^，,。]{0,6}把[^，,。]{1,20}(?:建|改|写|修|做|发|部署|迁移|搞|弄|整理|更新|补|删|加|换|配|测|上线|合并)",
+            r"我(?:来|去|会|负责|今天|明天|后天|下午|晚上|这周|下周|周末|马上|现在|周[一二三四五六日])*(?:来|"
+            r"去|把|会|负责|今天把|明天把)(?:改|写|修|做|发|建|迁移|部署|整理|更新|准备|处理|跟进|测|补|提|配|"
+            r"升级|联系|安排|把|搭|催|加|删|换|对接|接手|画|查)",
+            r"我[^，,。]{0,6}把[^，,。]{1,20}(?:建|改|写|修|做|发|部署|迁移|搞|弄|整理|更新|补|删|加|换|配|测|"
+            r"上线|合并)",
             r"我(?:周末|今天|明天|晚上|下午)(?:迁移|部署|更新|整理|处理|修复|发布)",
             r"(?:私|僕|自分)が.{2,40}(?:します|やります|対応します|書きます|直します)",
-            r"\bich (?:kümmere mich um|übernehme|erledige|mache (?:das|die|den)|schreibe (?:das|die|den)|schicke|erneuere|richte)\b",
+            r"\bich (?:kümmere mich um|übernehme|erledige|mache (?:das|die|den)|schreibe (?:das|die|den)|"
+            r"schicke|erneuere|richte)\b",
         ),
         status="pending",
     ),
@@ -107,16 +116,19 @@ BLOCKERS = (
         Kind.BLOCKER,
         Firmness.EXPLICIT,
         cue(
-            r"\b(?:i'm|i am|we're|we are|(?<!that )is|are|still|currently|totally) (?:still |currently |totally |completely )?blocked(?: on| by| until|\b(?! (?:him|her|them)))",
+            r"\b(?:i'm|i am|we're|we are|(?<!that )is|are|still|currently|totally) (?:still |currently |"
+            r"totally |completely )?blocked(?: on| by| until|\b(?! (?:him|her|them)))",
             r"^\W*blocked (?:on|by|until)\b",
             r"blocked 了",
-            r"\b(?:can't|cannot|can not|unable to) (?:continue|proceed|deploy|release|start|go on|move on|ship|merge)\b.{0,80}\b(?:until|before|without|because)\b",
+            r"\b(?:can't|cannot|can not|unable to) (?:continue|proceed|deploy|release|start|go on|move on|ship|"
+            r"merge)\b.{0,80}\b(?:until|before|without|because)\b",
             r"\b(?:waiting (?:for|on)|need) .{3,80}\b(?:can't|cannot|before (?:i|we) can|until then)\b",
             r"\bi(?:'m| am) stuck (?:because|until|waiting)\b",
             r"(?:卡住了?|被卡|卡在|卡着|阻塞(?:了|在)|推进不下去|没法(?:继续|推进)|无法(?:继续|推进))",
             r"(?:在|还在|一直在)等.{2,60}(?:才能|没法|无法|不能|就没)",
             r"(?:ブロックされて|待ちで(?:止まって|進め))",
-            r"\b(?:bin|ist|sind) (?:noch )?blockiert\b|\bhänge (?:fest )?an\b|\b(?:komme|kommen) nicht weiter\b.{0,60}\b(?:bis|weil|ohne)\b",
+            r"\b(?:bin|ist|sind) (?:noch )?blockiert\b|\bhänge (?:fest )?an\b|\b(?:komme|"
+            r"kommen) nicht weiter\b.{0,60}\b(?:bis|weil|ohne)\b",
         ),
         status="blocked",
     ),
@@ -127,8 +139,8 @@ STATUS = (
         Kind.STATUS,
         Firmness.LABEL,
         cue(
-            START
-            + r"(?:status|progress|status update|progress report)(?: (?:for|of|on|update|report)\b[\w /.-]{0,40})*\s*[:：]\s*",
+            START + r"(?:status|progress|status update|progress report)(?: (?:for|of|on|update|"
+            r"report)\b[\w /.-]{0,40})*\s*[:：]\s*",
             START + r"(?:同步一下进度|进度同步|同步进度|进度|进展|状态|进度更新)\s*[:：]?\s*(?=.{4})",
             START + r"(?:進捗|ステータス)\s*[:：]\s*",
             START + r"(?:stand|status|zwischenstand)\s*:\s*",
@@ -152,12 +164,21 @@ ENVIRONMENT = (
         Kind.ENVIRONMENT,
         Firmness.EXPLICIT,
         cue(
-            r"\b(?:the )?(?:new |staging |prod(?:uction)? |test |dev |our )*(?:url|address|endpoint|host(?:name)?|domain|gateway|ip|port|vpn|server|db|database|dashboard|wiki|repo(?:sitory)?|bucket|cluster|registry|wi-?fi|ssid)(?: for [\w -]{1,30}| gateway| name| address| password)* (?:is|are|lives|runs|moved|changed|has moved|has changed|will be)(?: now)? (?:at |to |on |called |named )?(?=\S*[\w/]*[\d./:\"-])",
-            r"\b(?:staging|prod(?:uction)?|dev|the (?:test|demo|staging|build|ci) \w+) (?:is|moved|has moved|lives|runs|now runs)(?: now)? (?:at|to|on|under) \S*[\d./:]",
-            r"\b(?:creds?|credentials|logins?|passwords?|secrets|api keys?|certs?|backups?|logs|docs|runbooks?) (?:are|is|live|lives|can be found) (?:now )?(?:in|on|at|under|stored in) (?!the (?:same|way)|a |an |there|it\b|there\b)\S",
-            r"(?:地址|域名|入口|网关|端口|服务器|环境|仓库|数据库|面板|链接|VPN|gateway|账号|密码)[^，,。？?吗]{0,20}?(?:换成|改成|改为|变成|迁到|搬到|是|为|在)\s?\S*[\w./:]*[\d./:]",
+            r"\b(?:the )?(?:new |staging |prod(?:uction)? |test |dev |our )*(?:url|address|endpoint|"
+            r"host(?:name)?|domain|gateway|ip|port|vpn|server|db|database|dashboard|wiki|repo(?:sitory)?|"
+            r"bucket|cluster|registry|wi-?fi|ssid)(?: for [\w -]{1,30}| gateway| name| address| password)* "
+            r"(?:is|are|lives|runs|moved|changed|has moved|has changed|will be)(?: now)? (?:at |to |on |"
+            r"called |named )?(?=\S*[\w/]*[\d./:\"-])",
+            r"\b(?:staging|prod(?:uction)?|dev|the (?:test|demo|staging|build|ci) \w+) (?:is|moved|has moved|"
+            r"lives|runs|now runs)(?: now)? (?:at|to|on|under) \S*[\d./:]",
+            r"\b(?:creds?|credentials|logins?|passwords?|secrets|api keys?|certs?|backups?|logs|docs|"
+            r"runbooks?) (?:are|is|live|lives|can be found) (?:now )?(?:in|on|at|under|stored in) (?!the "
+            r"(?:same|way)|a |an |there|it\b|there\b)\S",
+            r"(?:地址|域名|入口|网关|端口|服务器|环境|仓库|数据库|面板|链接|VPN|gateway|账号|"
+            r"密码)[^，,。？?吗]{0,20}?(?:换成|改成|改为|变成|迁到|搬到|是|为|在)\s?\S*[\w./:]*[\d./:]",
             r"(?:URL|アドレス|ポート|サーバー?|環境)[^、。?？]{0,20}は\s?\S*[\d./:]",
-            r"\b(?:adresse|url|server|port|passwort|zugangsdaten)\b.{0,30}\b(?:ist|sind|liegt|liegen|läuft) (?:jetzt |nun )?(?:unter|auf|in|bei)?\b",
+            r"\b(?:adresse|url|server|port|passwort|zugangsdaten)\b.{0,30}\b(?:ist|sind|liegt|liegen|läuft) "
+            r"(?:jetzt |nun )?(?:unter|auf|in|bei)?\b",
         ),
     ),
 )
@@ -167,7 +188,8 @@ TOOLS = (
         Kind.TOOL,
         Firmness.EXPLICIT,
         cue(
-            r"\b(?:please |everyone |psa:? |fyi:? |heads[- ]up:? )use .{2,80}\b(?:instead of|from now on|rather than)\b",
+            r"\b(?:please |everyone |psa:? |fyi:? |heads[- ]up:? )use .{2,80}\b(?:instead of|from now on|"
+            r"rather than)\b",
             r"\buse [`'\"].{2,60}[`'\"] (?:instead of|from now on|rather than)\b.{0,60}\bfrom now on\b",
             r"\bwe (?:now )?have (?:a|an) (?:new )?(?:script|command|tool|bot|dashboard|make target|template)\b.{3,}",
             r"(?:通知|注意|提醒)[:：,，].{0,40}(?:改用|统一用|请用|使用)",
@@ -178,18 +200,28 @@ TOOLS = (
 )
 
 PROBLEM = cue(
-    r"\b(?:bugs?|errors?|exceptions?|fail(?:s|ed|ing|ure)?|crash(?:es|ed|ing)?|broke(?:n)?|hangs?|hanging|hung|freez(?:es|ing)|timeouts?|timing out|timed out|leak(?:s|ing|ed)?|oom(?:ing|s)?|segfaults?|outage|unreachable|refused|denied|corrupt(?:ed)?|dies|died|dying|stuck|slow|flaky|weird|problem|issue|cannot|can't|doesn't work|didn't work|not working|won't (?:start|build|run|load|compile|boot)|conflict(?:s|ed)?|mismatch|wrong|losing|lost|missing|garbled|unresponsive|down)\b",
+    r"\b(?:bugs?|errors?|exceptions?|fail(?:s|ed|ing|ure)?|crash(?:es|ed|ing)?|broke(?:n)?|hangs?|hanging|hung|"
+    r"freez(?:es|ing)|timeouts?|timing out|timed out|leak(?:s|ing|ed)?|oom(?:ing|s)?|segfaults?|outage|"
+    r"unreachable|refused|denied|corrupt(?:ed)?|dies|died|dying|stuck|slow|flaky|weird|problem|issue|cannot|"
+    r"can't|doesn't work|didn't work|not working|won't (?:start|build|run|load|compile|boot)|conflict(?:s|ed)?|"
+    r"mismatch|wrong|losing|lost|missing|garbled|unresponsive|down)\b",
     r"\b(?:4\d\d|50[0-4])s?\b|no space left",
-    r"问题|报错|错误|失败|崩溃|崩了|挂了|超时|卡死|异常|不能用|用不了|打不开|连不上|断开|断一次|丢失|丢数据|内存泄漏|乱码|很慢|起不来|不生效",
+    r"问题|报错|错误|失败|崩溃|崩了|挂了|超时|卡死|异常|不能用|用不了|打不开|连不上|断开|断一次|丢失|丢数据|"
+    r"内存泄漏|乱码|很慢|起不来|不生效",
     r"エラー|落ちる|失敗|動かない|不具合|つながらない|遅い|障害",
-    r"\b(?:fehler|kaputt|abgestürzt|stürzt ab|geht nicht|ging nicht|läuft nicht|hängt|langsam|funktioniert nicht|problem)\b",
+    r"\b(?:fehler|kaputt|abgestürzt|stürzt ab|geht nicht|ging nicht|läuft nicht|hängt|langsam|"
+    r"funktioniert nicht|problem)\b",
 )
 """Something goes wrong."""
 
 SOLUTION = cue(
-    r"\b(?<!be )(?:fixed|solved|resolved|cured|sorted)(?: it| this| that| the \w+(?: \w+)?)? (?:by|with|via|after|using)\b",
-    r"(?:^|[,.;:(]\s*|\b(?:the|my|our|and|a|real|actual|simple|quick|easy|then)\s+)(?:fix|solution|cure|remedy|workaround|work-around) (?:was|is|turned out)\b|\b(?:fix|solution|workaround|work-around|root cause|cause|lesson(?: learned)?)\s*[:：]",
-    r"\b(?:root cause|the cause|the culprit|the reason|the problem|the issue|the trick) (?:was|turned out to be|is that)\b|\broot cause\b",
+    r"\b(?<!be )(?:fixed|solved|resolved|cured|sorted)(?: it| this| that| the \w+(?: \w+)?)? (?:by|with|via|"
+    r"after|using)\b",
+    r"(?:^|[,.;:(]\s*|\b(?:the|my|our|and|a|real|actual|simple|quick|easy|then)\s+)(?:fix|solution|cure|remedy|"
+    r"workaround|work-around) (?:was|is|turned out)\b|\b(?:fix|solution|workaround|work-around|root cause|"
+    r"cause|lesson(?: learned)?)\s*[:：]",
+    r"\b(?:root cause|the cause|the culprit|the reason|the problem|the issue|the trick) (?:was|"
+    r"turned out to be|is that)\b|\broot cause\b",
     r"\b(?:did|does) the trick\b",
     r"(?<=[\w\"')]) (?:fixed|solved|resolved|cured) (?:it|that|this|the|all|my|our|everything)\b",
     r"\blesson learned\b",
@@ -197,12 +229,16 @@ SOLUTION = cue(
     r"(?<=.{3})(?:就好了|就可以了|就行了|解决了|修好了|搞定了|恢复了|就正常了)",
     r"解决(?:办法|方案|方法)(?:是|：|:)",
     r"(?:原因は|解決しました|解決した|直りました|直った|対処法は)",
-    r"\b(?:ursache (?:war|ist)|lösung\s*:|die lösung (?:war|ist)|gelöst (?:durch|mit|indem)|behoben (?:durch|mit|indem))",
+    r"\b(?:ursache (?:war|ist)|lösung\s*:|die lösung (?:war|ist)|gelöst (?:durch|mit|indem)|behoben (?:durch|"
+    r"mit|indem))",
 )
 """How it was solved, or why it happened."""
 
 REMEDY = cue(
-    r"\b(?:fix(?:ed)?|solv(?:ed|es)|resolved|solution|workaround|work-around|cured|did the trick|works? (?:now|again)|now (?:it )?works|instead|upgrad|downgrad|pin(?:ned)?|rais(?:e|ed|ing)|set(?:ting)?|chang(?:ed|ing)|added|adding|remov(?:ed|ing)|updat(?:ed|ing)|switch(?:ed|ing)|restart|disabl|enabl|alter|increas|renam|revert|rolled back|have to|need(?:s|ed)? to|must)",
+    r"\b(?:fix(?:ed)?|solv(?:ed|es)|resolved|solution|workaround|work-around|cured|did the trick|works? (?:now|"
+    r"again)|now (?:it )?works|instead|upgrad|downgrad|pin(?:ned)?|rais(?:e|ed|ing)|set(?:ting)?|chang(?:ed|"
+    r"ing)|added|adding|remov(?:ed|ing)|updat(?:ed|ing)|switch(?:ed|ing)|restart|disabl|enabl|alter|increas|"
+    r"renam|revert|rolled back|have to|need(?:s|ed)? to|must)",
     r"解决|修好|就好了|就行了|就可以|搞定|改成|改为|调到|开启|加了|加上|升级|换成|回滚|恢复|正常了",
     r"解決|直り|直った|対処|変更|増や|大きく",
     r"gelöst|lösung|behoben|aufgenommen|umgestellt|geändert|ergänzt|erhöht|jetzt geht",
@@ -210,8 +246,10 @@ REMEDY = cue(
 """A sentence that tells the cause is a solution only when something was done about it."""
 
 ADVICE = cue(
-    r"^\W*(?:@\w+\W+)?(?:\w+,? ){0,2}(?:try|use|set|add|remove|change|upgrade|downgrade|update|pin|raise|restart|disable|enable|switch|increase|install|delete|revert|wrap|replace)\b",
-    r"\b(?:you (?:could|can|need to|have to|should|might want to|want to|probably want)|have you tried|did you try|try (?:to|with|adding|using|setting)|instead of)\b",
+    r"^\W*(?:@\w+\W+)?(?:\w+,? ){0,2}(?:try|use|set|add|remove|change|upgrade|downgrade|update|pin|raise|"
+    r"restart|disable|enable|switch|increase|install|delete|revert|wrap|replace)\b",
+    r"\b(?:you (?:could|can|need to|have to|should|might want to|want to|probably want)|have you tried|"
+    r"did you try|try (?:to|with|adding|using|setting)|instead of)\b",
     r"试试|试一下|改成|改为|调到|开启|加上|升级|换成|回滚|重启|把|应该",
     r"してみて|使って|変更|増や|再起動",
     r"\b(?:versuch|probier|nimm|setz|mach|starte?|ändere|installier)\w*\b",
@@ -219,7 +257,9 @@ ADVICE = cue(
 """Someone says what could be done."""
 
 RELAPSED = cue(
-    r"\bi think (?:that )?the (?:problem|issue|cause|reason)\b|\b(?:for a while|come back|came back|happen(?:s|ed|ing) again|not sure (?:if|whether|that)|(?:didn't|did not|doesn't|hasn't|won't) (?:fix|help|solve)|seems? to have come|proposed|your (?:\w+ )?(?:fix|repair|patch|pr|commit|change))\b",
+    r"\bi think (?:that )?the (?:problem|issue|cause|reason)\b|\b(?:for a while|come back|came back|happen(?:s|"
+    r"ed|ing) again|not sure (?:if|whether|that)|(?:didn't|did not|doesn't|hasn't|won't) (?:fix|help|solve)|"
+    r"seems? to have come|proposed|your (?:\w+ )?(?:fix|repair|patch|pr|commit|change))\b",
     r"没解决|没用|还是不行|又出现",
     r"直らな|まだ駄目",
     r"\b(?:nicht gelöst|wieder da|hilft nicht)\b",

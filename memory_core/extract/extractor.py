@@ -144,11 +144,14 @@ def _project(text: str) -> str:
 
 
 _URGENT = re.compile(
-    r"decid|decision|resolved|settled|voted|chose|going with|sticking with|staying with|final answer|remember|note|keep in mind"
+    r"decid|decision|resolved|settled|voted|chose|going with|sticking with|staying with|final answer|remember|"
+    r"note|keep in mind"
     r"|forget|to-?do|task|action|done|finish|complete|deployed|migrated|shipped|released|merged|live|fixed"
-    r"|决|定了|敲定|拍板|商定|确定|结论|记|备忘|忘|牢记|待办|待辦|任务|待处理|行动项|完成|搞定|上线|发布|做完|改完|修好|发给|提交|合并|部署|迁移"
+    r"|决|定了|敲定|拍板|商定|确定|结论|记|备忘|忘|牢记|待办|待辦|任务|待处理|行动项|完成|搞定|上线|发布|做完|"
+    r"改完|修好|发给|提交|合并|部署|迁移"
     r"|決|結論|覚え|メモ|タスク|やること|宿題|完了|終わ|対応しました|にしました|リリース"
-    r"|beschl|entsch|festgelegt|wir nehmen|bleiben bei|merk|vergessen|denk|notier|aufgabe|zu tun|erledigt|fertig|umgestellt|ausgerollt",
+    r"|beschl|entsch|festgelegt|wir nehmen|bleiben bei|merk|vergessen|denk|notier|aufgabe|zu tun|erledigt|"
+    r"fertig|umgestellt|ausgerollt",
     re.IGNORECASE,
 )
 """No cue of `at_once` matches a text without one of these."""

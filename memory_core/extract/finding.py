@@ -26,7 +26,8 @@ _ENDURING = frozenset({Kind.ENVIRONMENT, Kind.TOOL, Kind.CONTACT})
 
 _MENTION = re.compile(r"(?<![\w@])@([^\s,.:;，。：；、@!！?？()（）]{1,40})")
 _VAGUE = re.compile(
-    r"\W*(?:(?:it|this|that|them|these|those|some|something|one|soon|later|now|just|to my \w+)\b\W*)*(?:$|(?:when|if|once|for|to)\b)",
+    r"\W*(?:(?:it|this|that|them|these|those|some|something|one|soon|later|now|just|today|tonight|tomorrow|"
+    r"thanks|to my \w+)\b\W*)*(?:$|(?:when|if|once|for|to)\b)",
     re.IGNORECASE,
 )
 """The object of a commitment that only its neighbours would tell (`I'll fix it later`)."""

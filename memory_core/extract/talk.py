@@ -206,7 +206,7 @@ def _add(talk: Talk, new: Item) -> None:
 
 
 def _bear_out(old: Item, new: Item) -> None:
-    """The same said again: by someone else it is agreement; a firmer form gives its words; a task takes its status."""
+    """The same said again: someone else agrees; a firmer form gives its words; a task takes its status."""
     if new.author != old.author or new.settled:
         old.settled = True
     old.cite(new.at)

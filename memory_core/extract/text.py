@@ -62,7 +62,8 @@ _LINK = re.compile(r"(?:https?://|www\.)\S+")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 _WIDE = re.compile(r"[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]")
 _LEAD = re.compile(
-    r"^(?:(?:ok(?:ay)?|so|and|but|also|well|alright|right|great|cool|yes|yeah|hm+|btw|fyi|psa|please|pls|then|now|oh|hey|hi"
+    r"^(?:(?:ok(?:ay)?|so|and|but|also|well|alright|right|great|cool|yes|yeah|hm+|btw|fyi|psa|please|pls|then|"
+    r"now|oh|hey|hi"
     r"|那|那么|所以|好的?|嗯|另外|顺便|对了|also|na|gut|じゃあ|では)(?:[\s,:;.!，、：。-]+|(?<=[\u4e00-\u9fff])))+",
     re.IGNORECASE,
 )
