@@ -74,6 +74,12 @@ class NamesTable:
         found = _entry(room, bare, own=False)
         return None if self._of_another_team(room, found.name) else found
 
+    def knows(self, room: RoomKey, title: str) -> bool:
+        """Would a claim change nothing? So it is for nearly every message."""
+        entry = self.entries.get(room)
+        title = one_line(title, TITLE_LIMIT)
+        return isinstance(entry, dict) and _name(entry) is not None and title in {"", entry.get("title")}
+
     def claim(self, room: RoomKey, title: str, server: str) -> str:
         """The room's name, chosen now if it has none: no name of the table, and none that was reserved."""
         found = self.find(room)

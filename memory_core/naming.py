@@ -48,18 +48,23 @@ def fold(name: str) -> str:
     return name
 
 
+def _compared(name: str) -> str:
+    # Some file systems compare in capitals, and a few letters (the dotless ı) meet another one only there.
+    return fold(fold(name).upper())
+
+
 class Taken:
     """Names that are in use, compared as file systems may compare them: whatever the case and normalisation."""
 
     def __init__(self, names: Iterable[str] = ()) -> None:
-        self._folded = {fold(name) for name in names}
+        self._folded = {_compared(name) for name in names}
 
     def add(self, name: str) -> None:
         """Take one more name."""
-        self._folded.add(fold(name))
+        self._folded.add(_compared(name))
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and fold(name) in self._folded
+        return isinstance(name, str) and _compared(name) in self._folded
 
     def __len__(self) -> int:
         return len(self._folded)

@@ -132,11 +132,11 @@ def require(path: Path, known: Path | None = None) -> None:
     has_key = path.is_dir() and Tree(path).read(KEY) is not None
     if not has_key and known is not None and str(path.resolve()) in _known(known):
         raise WorkspaceGone(
-            f"The workspace {path} was here before and is gone; mount or restore it; `remem init` lays down a new one."
+            f"The workspace {path} was here before and is gone; mount it, or lay down a new one with `remem init`."
         )
     if has_key and "memory" not in Tree(path).names(PurePosixPath(), Entry.FOLDER):
         raise WorkspaceGone(
-            f"The workspace {path} has lost its folder memory; mount or restore it; `remem init` lays down a new one."
+            f"The workspace {path} has lost its folder memory; mount it, or lay down a new one with `remem init`."
         )
 
 

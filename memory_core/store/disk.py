@@ -10,6 +10,7 @@ import errno
 import os
 import secrets
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
@@ -136,6 +137,10 @@ class Disk:
         """The names in a folder and what they are, links not followed; in no order."""
         with os.scandir(descriptor) as found:
             return [(entry.name, _kind(entry)) for entry in found]
+
+    def now_ns(self) -> int:
+        """The wall time that the system gives to files."""
+        return time.time_ns()
 
     def token(self) -> str:
         """A part of a name that nothing else has."""

@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import TypeAlias
 
 from memory_core.errors import BadInput, PageChanged, PageExists, StoreFailed
 from memory_core.store.base import Stamp
@@ -47,6 +48,13 @@ class Raw:
         return stamp(self.content, self.mtime_ns)
 
 
+Mark: TypeAlias = tuple[int, int, int, int, int]
+"""Device, inode, size and both times of a file: what the system changes with every write."""
+
+_SETTLED_NS = 2_000_000_000
+"""The coarsest tick of a file's time in use (FAT: 2 s)."""
+
+
 class Tree:
     """The files below `root`. The folder that stands there at the first look is the workspace: if another one takes
     its place (an unmounted disk leaves an empty folder), every call raises StoreFailed."""
@@ -64,6 +72,23 @@ class Tree:
                     return self._read_in(folder, file)
             except FileNotFoundError:
                 return None
+
+    def mark(self, file: PurePosixPath) -> Mark | None:
+        """What will differ after the next write of the file. None where there is no file, or one that was written so
+        short a while ago that the next write could bear the same time. Raises StoreFailed."""
+        with translated(file):
+            try:
+                with self.folder(file.parent) as folder:
+                    descriptor = self.disk.open_file(file.name, folder)
+            except FileNotFoundError:
+                return None
+            try:
+                status = self.disk.status(descriptor)
+            finally:
+                self.disk.close(descriptor)
+        if self.disk.now_ns() - max(status.st_mtime_ns, status.st_ctime_ns) < _SETTLED_NS:
+            return None
+        return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
     def open_file(self, file: PurePosixPath) -> tuple[int, int]:
         """An open descriptor of the file and its time. Raises FileNotFoundError, other OSErrors, StoreFailed."""

@@ -172,6 +172,32 @@ async def test_an_edit_by_hand_is_seen_at_once_and_never_lost(tmp_path: Path) ->
     assert await names.lookup(C2) == "other"
 
 
+@pytest.mark.asyncio
+async def test_a_settled_file_is_not_read_again_and_a_later_edit_is_seen(tmp_path: Path) -> None:
+    class LaterDisk(FailingDisk):
+        """Its time is an hour on, so that every file is settled."""
+
+        reads = 0
+
+        def now_ns(self) -> int:
+            return super().now_ns() + 3_600_000_000_000
+
+        def read(self, descriptor: int, size_bytes: int) -> bytes:
+            self.reads += 1
+            return super().read(descriptor, size_bytes)
+
+    write(tmp_path, {C1: {"name": "build", "title": "t"}})
+    disk = LaterDisk(errno.EIO)
+    names = NamesFile(tmp_path, APM, disk=disk)
+    assert await names.claim(C1, "t", "") == "build"
+    reads = disk.reads
+    for _ in range(3):
+        assert await names.claim(C1, "t", "") == await names.lookup(C1) == "build"
+    assert disk.reads == reads
+    write(tmp_path, {C1: {"name": "built", "title": "t"}})
+    assert await names.claim(C1, "t", "") == await names.lookup(C1) == "built"
+
+
 class EditingOnce(EditingDisk):
     """A person saves the file once, while ours is being written."""
 

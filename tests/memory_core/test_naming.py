@@ -132,6 +132,10 @@ def test_case_55_titles_that_differ_in_their_ends_stay_apart() -> None:
     ]  # fmt: skip
 
 
+def test_letters_that_meet_only_as_capitals_are_told_apart() -> None:
+    assert names_of("Irmak", "ırmak") == ["irmak", "ırmak-acme"]
+
+
 @pytest.mark.parametrize("other", ["BUILD", "Build", "ｂｕｉｌｄ", "build"])
 def test_a_name_is_taken_whatever_its_case_and_normalisation(other: str) -> None:
     assert friendly_name("build", ROOM, "Acme", [other]) == "build-acme"

@@ -141,4 +141,4 @@ class Agreement(RuleBasedStateMachine):
 
 
 TestAgreement = Agreement.TestCase
-TestAgreement.settings = settings(max_examples=scale(600), stateful_step_count=30, deadline=None)
+TestAgreement.settings = settings(max_examples=scale(400), stateful_step_count=30, deadline=None)
