@@ -15,13 +15,14 @@ from adapters.base import Check, Deliver
 from adapters.discord import doctor, render, sending
 from adapters.discord.errors import REFUSALS, intent_off, refusal
 from adapters.discord.events import Connection
+from adapters.discord.invite import invite_url
 from adapters.discord.places import channel_id, kind_of
 from adapters.messages import Delivery, Outgoing, Sent
 from memory_core.ids import Conversation, PersonKey, RoomKey, RoomKind
 
 
 class DiscordAdapter:
-    """The adapter. `proxy` is an HTTP proxy for every call; `connector` makes connectors that trust other authorities."""
+    """The adapter. `proxy` is an HTTP proxy for every call; `connector` makes connectors with their own trust."""
 
     def __init__(
         self,
@@ -115,7 +116,7 @@ class DiscordAdapter:
 
     async def invite_url(self) -> str:
         """The address for adding the bot to a server. Raises RememError where Discord refuses the token."""
-        return doctor.invite_url(await doctor.application_id(self._visitor(), self._token))
+        return invite_url(await doctor.application_id(self._visitor(), self._token))
 
     def _visitor(self) -> discord.Client:
         connector = self._connector() if self._connector else None

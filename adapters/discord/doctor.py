@@ -1,4 +1,4 @@
-"""`remem doctor` and `remem discord-invite`: what Discord says of our token, intents and permissions.
+"""`remem doctor`: what Discord says of our token, intents and permissions.
 
 It connects to the Web API only, never to the gateway, so it costs no session and can run beside `remem run`.
 """
@@ -9,15 +9,8 @@ import discord
 
 from adapters.base import Check
 from adapters.discord.errors import REFUSALS, intent_off, refusal, why
+from adapters.discord.invite import invite_url
 
-NEEDED = discord.Permissions(
-    view_channel=True,
-    send_messages=True,
-    send_messages_in_threads=True,
-    read_message_history=True,
-    embed_links=True,
-    attach_files=True,
-)
 _WORDS = {
     "view_channel": "View Channels",
     "send_messages": "Send Messages",
@@ -28,11 +21,6 @@ _WORDS = {
 }
 _GUILDS = 20
 """How many servers are looked at one by one: three calls each."""
-
-
-def invite_url(client_id: int | str) -> str:
-    """The address under which a server's admin adds the bot, with the permissions it needs and /remem."""
-    return discord.utils.oauth_url(client_id, permissions=NEEDED, scopes=("bot", "applications.commands"))
 
 
 def content_granted(flags: discord.ApplicationFlags) -> bool:

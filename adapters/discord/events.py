@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from weakref import WeakValueDictionary
 
 import aiohttp
@@ -29,7 +29,13 @@ from memory_core.ids import RoomKind
 from memory_core.messages import Voice
 
 INTENTS = discord.Intents(guilds=True, guild_messages=True, dm_messages=True, message_content=True)
+NEW_SERVER = timedelta(days=1)
+"""An invitation of this age is still new at the start; the event's key keeps it from being told twice."""
+
 _log = logging.getLogger(__name__)
+
+# remem never speaks aloud: spare people discord.py's two warnings at the start that it could not.
+discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False
 
 
 class Connection(discord.Client):
@@ -118,9 +124,19 @@ class Connection(discord.Client):
     # rooms
 
     async def on_guild_join(self, guild: discord.Guild) -> None:
-        """The bot was invited: the system channel, else the first where it may speak, is where it may greet."""
-        mine = [channel for channel in guild.text_channels if _may_speak(guild, channel)]
-        greeting = guild.system_channel if guild.system_channel in mine else next(iter(mine), guild.system_channel)
+        """The bot was invited while it was connected."""
+        await self._joined(guild)
+
+    async def on_guild_available(self, guild: discord.Guild) -> None:
+        """A server at the start, or after an outage. Told as joined where the invitation is new: people invite first
+        and start remem then, and discord.py takes an invitation during the start for a server that was there."""
+        me: discord.Member | None = guild.me
+        since = me.joined_at if me is not None else None
+        if since is not None and datetime.now(UTC) - since < NEW_SERVER:
+            await self._joined(guild)
+
+    async def _joined(self, guild: discord.Guild) -> None:
+        greeting = notices.greeting_place(guild)
         if greeting is not None:
             await self._hand_in(notices.joined(guild, greeting, self.own, datetime.now(UTC)))
 
@@ -135,6 +151,18 @@ class Connection(discord.Client):
 
     async def on_thread_delete(self, thread: discord.Thread) -> None:
         """A thread is gone; only a private one is a room."""
+        await self._room(Happening.LEFT, thread)
+
+    async def on_thread_join(self, thread: discord.Thread) -> None:
+        """A thread came into sight. A private one that we are a member of is a room that we were invited to."""
+        me: discord.ThreadMember | None = thread.me
+        if me is not None and kind_of(thread) is RoomKind.PRIVATE_THREAD:
+            await self._hand_in(notices.changed(Happening.JOINED, thread, self.own, me.joined_at))
+
+    async def on_thread_remove(self, thread: discord.Thread) -> None:
+        """We were taken out of a thread: nobody there calls us any more."""
+        self._called.pop(thread.id, None)
+        thread.me = None  # discord.py lets the membership stand
         await self._room(Happening.LEFT, thread)
 
     async def on_guild_channel_update(
@@ -165,11 +193,3 @@ class Connection(discord.Client):
             place = interaction.channel
             incoming = notices.interaction(interaction, place, self.own) if place is not None else None
             await self.asked.take(interaction, incoming, self._deliver)
-
-
-def _may_speak(guild: discord.Guild, channel: discord.TextChannel) -> bool:
-    me: discord.Member | None = guild.me
-    if me is None:
-        return False
-    may = channel.permissions_for(me)
-    return may.view_channel and may.send_messages

@@ -96,7 +96,7 @@ def deleted(native: int, channel: Channel, own: Own, at: datetime) -> Incoming:
     place = conversation_of(channel)
     identity = message_key(place.room, str(native))
     event = EventKey(f"{identity}!deleted")
-    return Incoming(Happening.DELETE, event, room_of(channel), place, ourselves(own), at, message=identity)
+    return Incoming(Happening.DELETE, event, room_of(channel), place, somebody(own), at, message=identity)
 
 
 def author_of(message: discord.Message, channel: Channel, own: Own) -> Author:
@@ -154,9 +154,9 @@ def person(native: int) -> PersonKey:
     return PersonKey(f"discord:{native}")
 
 
-def ourselves(own: Own) -> Author:
-    """The bot, where nobody else is told to have acted."""
-    return Author(person(own.me), "remem", Voice.SELF)
+def somebody(own: Own) -> Author:
+    """Whoever deleted, invited, renamed: a person, but Discord does not tell which. Our own key stands in."""
+    return Author(person(own.me), "someone")
 
 
 def message_id(message: MessageKey) -> int:

@@ -11,7 +11,7 @@ from datetime import datetime
 
 import discord
 
-from adapters.discord.normalise import Own, ourselves, person
+from adapters.discord.normalise import Own, person, somebody
 from adapters.discord.places import Channel, conversation_of, kind_of, room_of
 from adapters.discord.readable import named
 from adapters.messages import Author, Happening, Incoming
@@ -20,10 +20,10 @@ from memory_core.text import one_line
 
 
 def changed(what: Happening, channel: Channel, own: Own, at: datetime) -> Incoming:
-    """LEFT or RENAMED: something happened to the room of `channel`."""
+    """JOINED, LEFT or RENAMED: something happened to the room of `channel`."""
     place = conversation_of(channel)
     event = EventKey(f"{place.room}!{what}@{at.isoformat()}")
-    return Incoming(what, event, room_of(channel), place, ourselves(own), at)
+    return Incoming(what, event, room_of(channel), place, somebody(own), at)
 
 
 def joined(guild: discord.Guild, channel: Channel, own: Own, at: datetime) -> Incoming:
@@ -32,7 +32,21 @@ def joined(guild: discord.Guild, channel: Channel, own: Own, at: datetime) -> In
     since = me.joined_at if me is not None and me.joined_at is not None else at
     event = EventKey(f"discord:server:{guild.id}@{since.isoformat()}")
     place = conversation_of(channel)
-    return Incoming(Happening.JOINED_SERVER, event, room_of(channel), place, ourselves(own), at)
+    return Incoming(Happening.JOINED_SERVER, event, room_of(channel), place, somebody(own), at)
+
+
+def greeting_place(guild: discord.Guild) -> discord.TextChannel | None:
+    """The system channel, else the first channel where we may speak; None in a server without text channels."""
+    me: discord.Member | None = guild.me
+    open_to_us = [channel for channel in guild.text_channels if me is not None and _may_speak(channel, me)]
+    if guild.system_channel in open_to_us:
+        return guild.system_channel
+    return next(iter(open_to_us), guild.system_channel)
+
+
+def _may_speak(channel: discord.TextChannel, me: discord.Member) -> bool:
+    may = channel.permissions_for(me)
+    return may.view_channel and may.send_messages
 
 
 def interaction(given: discord.Interaction[discord.Client], channel: Channel, own: Own) -> Incoming:

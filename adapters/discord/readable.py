@@ -34,31 +34,37 @@ def without_address(content: str, me: int) -> str:
 
 
 def named(text: str, users: Mapping[int, str], guild: discord.Guild | None) -> str:
-    """`text` with a name for every id that Discord's markup holds."""
+    """`text` with a name for every id that Discord's markup holds; no markup is left, nor made by a name."""
 
     def replace(found: re.Match[str]) -> str:
         kind, value = found.lastgroup or "", found[found.lastgroup or 0]
         match kind:
             case "user":
-                return f"@{one_line(users.get(int(value), 'someone'), 80)}"
+                return f"@{_plain(users.get(int(value), 'someone'))}"
             case "role":
                 role = guild.get_role(int(value)) if guild else None
-                return f"@{one_line(role.name, 80) if role else 'some role'}"
+                return f"@{_plain(role.name if role else 'some role')}"
             case "channel":
                 channel = guild.get_channel_or_thread(int(value)) if guild else None
-                return f"#{one_line(channel.name, 100) if channel else 'some-room'}"
+                return f"#{_plain(channel.name if channel else 'some-room')}"
             case "time":
-                return _moment(value) or found[0]
+                return _moment(value)
             case "command":
                 return f"/{value}"
         return f":{value}:"
 
-    return _MARKUP.sub(replace, text)
+    while _MARKUP.search(text):  # each round takes away one `<` at least, and names bring none
+        text = _MARKUP.sub(replace, text)
+    return text
+
+
+def _plain(name: str) -> str:
+    return one_line(name.replace("<", "(").replace(">", ")"), 100)
 
 
 def _moment(seconds: str) -> str:
-    """`2026-04-06 14:02 UTC`; empty for a moment that no calendar has."""
+    """`2026-04-06 14:02 UTC`, or what a moment is called that no calendar has."""
     try:
         return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%d %H:%M UTC")
     except (OverflowError, ValueError, OSError):
-        return ""
+        return "some time"

@@ -22,7 +22,7 @@ from aiohttp import web
 from tests.peers.discord.world import Json
 
 if TYPE_CHECKING:
-    from tests.peers.discord.peer import DiscordPeer
+    from tests.peers.discord.local import LocalDiscord
 
 MESSAGE_CONTENT, MEMBERS, PRESENCES = 1 << 15, 1 << 1, 1 << 8
 PRIVILEGED = MESSAGE_CONTENT | MEMBERS | PRESENCES
@@ -55,7 +55,7 @@ class Session:
 class Gateway:
     """All sessions, and the handler of their sockets."""
 
-    def __init__(self, peer: DiscordPeer) -> None:
+    def __init__(self, peer: LocalDiscord) -> None:
         self._peer = peer
         self._open = asyncio.Event()
         self._open.set()

@@ -34,7 +34,7 @@ from tests.peers.discord.world import (
 )
 
 if TYPE_CHECKING:
-    from tests.peers.discord.peer import DiscordPeer
+    from tests.peers.discord.local import LocalDiscord
 
 _Handler = Callable[[web.Request, Json], Awaitable[Json | list[Json] | None]]
 
@@ -42,7 +42,7 @@ _Handler = Callable[[web.Request, Json], Awaitable[Json | list[Json] | None]]
 class Rest:
     """The routes; state lives in the peer."""
 
-    def __init__(self, peer: DiscordPeer) -> None:
+    def __init__(self, peer: LocalDiscord) -> None:
         self._peer = peer
 
     def routes(self) -> list[web.RouteDef]:
@@ -82,9 +82,11 @@ class Rest:
             except Refused as refused:
                 status, answer, headers = refused.status, refused.body, refused.headers
             await self._peer.record(request.method, path, body, status)
+            if status == 204:
+                return web.Response(status=status)
             # Exactly this content type: discord.py takes anything else for text.
             headers["Content-Type"] = "application/json"
-            return web.Response(status=status, headers=headers, body=b"" if status == 204 else json.dumps(answer))
+            return web.Response(status=status, headers=headers, body=json.dumps(answer))
 
         return serve
 

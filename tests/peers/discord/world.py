@@ -195,7 +195,7 @@ class Guild:
     members: dict[int, tuple[User, list[Role]]] = field(default_factory=dict)
     nicks: dict[int, str] = field(default_factory=dict)
     system_channel: Channel | None = None
-    joined_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+    joined_at: datetime = datetime(2024, 1, 1, tzinfo=UTC)
 
     def __post_init__(self) -> None:
         self.roles.insert(0, Role("@everyone", DEFAULT_PERMISSIONS, self.id))
