@@ -1,0 +1,1 @@
+"""Data of the tests, and what makes files of it."""
