@@ -25,13 +25,14 @@ STRONG, PLAIN, WEAK = 1.0, 0.65, 0.3
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """One entry: as it is shown; its terms, looked for side by side, unless `pattern` (of folded text) is what is
-    looked for; and its weight."""
+    """One entry: as it is shown, what it stands for as terms, and its weight. `piece` or `pattern` (both of folded
+    text) is looked for; without them the terms are, side by side."""
 
     shown: str
     terms: tuple[str, ...]
-    pattern: re.Pattern[str] | None
     weight: float
+    piece: str = ""
+    pattern: re.Pattern[str] | None = None
 
 
 _ATTENTION = {
@@ -177,16 +178,17 @@ _LISTS: Mapping[str, Mapping[float, str]] = {
 }
 
 _GENERIC_TEXT = """
-when where why how someone somebody anyone anybody ask asks asking question questions about want wants need needs know
-tell show find look check use used using work working thing things stuff something anything everything get got make made
-go going come take give new old today tomorrow now next week day time way good bad like say said think see one two first
-all more most much many lot people team name page file load read related topic topics discuss talk
-wo wie was wann warum jemand frage fragen über thema themen heute alle
+when where why how someone somebody anyone anybody ask asks asking question questions about want wants need
+needs know tell show find look check use used using work working thing things stuff something anything
+everything get got make made go going come take give new old today tomorrow now next week day time way good bad
+like say said think see one two first all more most much many lot people team name page file load read related
+topic topics discuss talk wo wie was wann warum jemand frage fragen über thema themen heute alle
 """
 _GENERIC_PAIRS_TEXT = """
-什么 怎么 我们 你们 他们 一下 一个 有人 问题 相关 关于 现在 时候 可以 今天 这个 那个 哪个 如果 需要 想要 知道
-的时 讨论 以及 或者 提到 询问 问到 时加 加载 有关 情况 内容 信息 事情 了解 查看 使用 进行 是什 么时 人问 谁是
-是谁 当前 まし した です ます ない こと とき ため から まで する して いる ある につ つい いて
+什么 怎么 我们 你们 他们 一下 一个 有人 问题 相关 关于 现在 时候 可以 今天 这个 那个 哪个 如果 需要
+想要 知道 的时 讨论 以及 或者 提到 询问 问到 时加 加载 有关 情况 内容 信息 事情 了解 查看 使用 进行
+是什 么时 人问 谁是 是谁 当前 まし した です ます ない こと とき ため から まで する して いる ある
+につ つい いて
 """
 
 
@@ -210,19 +212,19 @@ def _cue(cue: str, weight: float) -> Cue:
     shown = cue.removeprefix("=")
     own = terms(shown)
     if is_paired(cue):
-        return Cue(shown, own, re.compile(re.escape(fold(shown))), weight)
+        return Cue(shown, own, weight, piece=fold(shown))
     if cue == shown and len(own) >= len(shown.split()):
-        return Cue(shown, own, None, weight)
+        return Cue(shown, own, weight)
     words = (re.escape(word).replace(r"\*", r"\S+").replace("'", "['’]?") for word in fold(shown).split())
     end = r"\b" if shown[-1].isalnum() else ""
-    return Cue(shown, (), re.compile(r"\b" + r"\s+".join(words) + end), weight)
+    return Cue(shown, (), weight, pattern=re.compile(r"\b" + r"\s+".join(words) + end))
 
 
 def likely_meant(word: str) -> str:
     """The word of a list that a mistyped `word` stands for: a letter missing or doubled, or two swapped.
 
-    Empty if there is none. Only for longer words that begin alike: short ones, and words with one letter other, have too many true neighbours
-    (contract is no mistyped contact).
+    Empty if there is none. Only for longer words that begin alike: short ones, and words with one letter other, have
+    too many true neighbours (contract is no mistyped contact).
     """
     folded = fold(word)
     if len(folded) < _TYPO_LETTERS - 1 or not folded.isascii() or not folded.isalpha() or folded in _long_words():

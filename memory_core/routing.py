@@ -198,10 +198,18 @@ def _name_hit(said: _Said, name: str) -> list[_Hit]:
 def _cue_hits(said: _Said, known: Iterable[Cue], used: set[str]) -> list[_Hit]:
     """The cues of a word list that stand in the message and add something to what is used already."""
     hits: list[_Hit] = []
+    folded, positions = said.folded, said.positions
     for cue in known:
-        if cue.terms and used.issuperset(cue.terms):
+        # Some hundred cues a page: the commonest answer, no, is found without a call.
+        if cue.piece:
+            if cue.piece not in folded:
+                continue
+        elif cue.pattern:
+            if not cue.pattern.search(folded):
+                continue
+        elif cue.terms[0] not in positions or not _side_by_side(said, cue.terms):
             continue
-        if cue.pattern.search(said.folded) if cue.pattern else _side_by_side(said, cue.terms):
+        if not cue.terms or not used.issuperset(cue.terms):
             hits.append(_Hit(cue.shown, cue.weight, frozenset(cue.terms)))
             used = used | set(cue.terms)
     return hits

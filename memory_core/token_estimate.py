@@ -81,11 +81,11 @@ def _character(char: str) -> float:
         if first <= code <= last:
             return rate
     if 0x4E00 <= code <= 0x9FFF:
-        return 1.5 if _is_common_han(char) else 2.2
+        return 1.5 if _is_common_han(char) else 2.0 if _encodes(char, "big5") else 3.0
     if 0xAC00 <= code <= 0xD7A3:
         return 1.9 if _encodes(char, "euc_kr") else 2.4
-    if code < 0x250:
-        return 1.6
+    if 0xA0 <= code < 0x100:
+        return 1.7
     if code < 0x800:
         return 2.0
     return 3.0 if code < 0x20000 else 4.0

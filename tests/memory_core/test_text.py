@@ -1,0 +1,112 @@
+"""Words of any script, one line, pleasantries."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_core.text import fold, is_pleasantry, one_line, surfaces, terms
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("We decided; the decision stands", {"decid", "decis", "stand"}),
+        ("今天把服务发布到线上", {"服务", "发布", "线上"}),
+        ("デプロイはいつ", {"デプ", "プロ", "ロイ", "いつ"}),
+        ("배포를 언제", {"배포", "포를", "언제"}),
+        ("谁", {"谁"}),
+        ("把API发布", {"api", "发布", "把"}),
+        ("foo_bar", {"foo_bar", "foo", "bar"}),
+        ("see v2.3 of it", {"v2.3", "2.3", "see"}),
+        ("GET /api/users", {"/api/users", "api", "user", "get"}),
+        ("fixes #42.", {"#42", "42", "fix"}),
+        ("mail ana@example.com", {"ana@example.com", "ana", "mail"}),
+        ("src/app/main.py", {"src/app/main.py", "src", "app", "main", "py"}),
+        (r"C:\data\in", {r"c:\data\in", "data"}),
+        ("getUserName()", {"getusername", "get", "user", "name"}),
+        ("C++ or C#", {"c++", "c#"}),
+        ("2026-04-06 at 14:30, 1,000 times 3.14", {"2026-04-06", "14:30", "1000", "3.14", "time"}),
+        ("Wer ist für die Übergabe zuständig", {"wer", "zustand", "ubergab"}),
+        ("naïve café", {"naïve", "café"}),
+        ("नमस्ते दुनिया", {"नमस्ते", "दुनिया"}),
+    ],
+)
+def test_terms_of_every_script(text: str, expected: set[str]) -> None:
+    assert expected <= set(terms(text))
+
+
+def test_two_forms_of_one_word_meet() -> None:
+    assert set(terms("Deployments")) & set(terms("deployment"))
+    assert terms("ｄｅｐｌｏｙ") == terms("deploy")
+    assert terms("de\u200bploy") == terms("DEPLOY")
+    assert terms("café") == terms("cafe\u0301")
+
+
+def test_function_words_go_and_question_words_stay() -> None:
+    assert terms("what is the") == ()
+    assert "who" in terms("whos the owner")
+    assert terms("why did we") == terms("WHY")
+    assert terms("don't doesn't") == ()
+
+
+@given(st.text())
+def test_terms_are_folded_and_never_empty(text: str) -> None:
+    for term in terms(text):
+        assert term
+        assert not any(char.isspace() for char in term)
+        assert term == term.lower() or term == fold(term)
+    assert terms(text) == terms(text)
+
+
+@given(st.text())
+def test_surfaces_and_terms_tell_the_same(text: str) -> None:
+    assert terms(text) == tuple(term for _, found in surfaces(text) for term in found)
+
+
+@given(st.text())
+def test_fold_is_stable(text: str) -> None:
+    assert fold(fold(text)) == fold(text)
+
+
+@given(st.text(), st.integers(min_value=0, max_value=300))
+def test_one_line_is_one_line(text: str, limit: int) -> None:
+    line = one_line(text, limit)
+    assert len(line) <= limit
+    assert len(line.splitlines()) <= 1
+    assert not any(unicodedata.category(char) in {"Cc", "Zl", "Zp", "Cs"} for char in line)
+    assert one_line(line, limit) == line
+    line.encode()
+
+
+def test_one_line_cuts_with_a_mark() -> None:
+    assert one_line("a  b\r\n\tc") == "a b c"
+    assert one_line("x" * 300) == "x" * 199 + "…"
+    assert one_line("ab\u202edc") == "abdc"
+
+
+PLEASANTRIES = [
+    "hi", "Hello!", "hey remem 👋", "good morning everyone", "thanks a lot!", "thank you so much, great help",
+    "ty!", "@remem thx", "<@U123> thanks", "how are you?", "good night", "see you tomorrow",
+    "great work, thanks", "👍", "", "你好", "谢谢啦", "大家早上好", "辛苦了", "收到，谢谢", "晚安", "早",
+    "おはようございます", "ありがとう！", "お疲れ様でした", "감사합니다", "안녕하세요", "guten Morgen",
+    "vielen Dank!", "merci beaucoup", "muchas gracias", "hola", "спасибо", "ok谢谢",
+]  # fmt: skip
+REQUESTS = [
+    "?", "thanks, who owns billing?", "谢谢，部署好了吗", "hi, what's blocked", "good idea",
+    "thanks for the deploy", "help", "お世話になっております。デプロイの件", "hello world program in rust",
+    "ok", "morning standup notes please",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", PLEASANTRIES)
+def test_greetings_and_thanks(text: str) -> None:
+    assert is_pleasantry(text)
+
+
+@pytest.mark.parametrize("text", REQUESTS)
+def test_what_asks_for_something_is_no_pleasantry(text: str) -> None:
+    assert not is_pleasantry(text)
