@@ -18,11 +18,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
+from pydantic import TypeAdapter
+
 from memory_core.candidates import Candidate, Request
 from memory_core.ids import Conversation, PersonKey, RoomKey, message_key
 from memory_core.layouts import Kind
 from memory_core.messages import Message, Voice
-from pydantic import TypeAdapter
 
 LABELLED = Path(__file__).parent / "data" / "extraction.jsonl"
 MONDAY = datetime(2026, 4, 6, 9, 0, tzinfo=UTC)
