@@ -4,6 +4,7 @@
     ├── BadInput              a value from outside breaks a rule: names the value, the limit, the next step
     ├── StoreError            a page could not be read or written
     │   ├── UnknownPage       the page id is not in the layout's allow list
+    │   ├── NoIndex           the scope has no index yet, so nothing of it is read or written
     │   ├── PageExists        an exclusive creation met an existing page
     │   ├── PageChanged       the page changed since it was read (read again, merge, write again)
     │   ├── PageDamaged       the page holds bytes that are not UTF-8: it is never written over
@@ -40,6 +41,10 @@ class UnknownPage(StoreError, KeyError):
 
     def __str__(self) -> str:
         return str(self.args[0]) if self.args else ""
+
+
+class NoIndex(StoreError):
+    """The scope has no index yet; the first join makes it, then this works."""
 
 
 class PageExists(StoreError):

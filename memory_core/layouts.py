@@ -166,6 +166,11 @@ def journal_page(day: str) -> PageId:
     return PageId(f"journal/{day}")
 
 
+def backup_page(name: str) -> PageId:
+    """Where a broken side file is copied to before it is written anew."""
+    return PageId(f"backup/{name}")
+
+
 def _side_files(base: str, journal: str, archive: str) -> tuple[PageRule, ...]:
     """The side files, which every layout has in every scope."""
     return (
@@ -174,6 +179,7 @@ def _side_files(base: str, journal: str, archive: str) -> tuple[PageRule, ...]:
         PageRule(FLUSH_STATE, f"{base}/flush-state.json", Form.STATE),
         PageRule(TASKS, f"{base}/pending_tasks.json", Form.STATE),
         PageRule(HEARTBEAT, f"{base}/heartbeat-state.json", Form.STATE),
+        PageRule(PageId("backup/*"), f"{base}/{{name}}.broken", Form.STATE),
     )
 
 

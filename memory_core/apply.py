@@ -1,0 +1,118 @@
+"""Applying a plan: page by page, each read, merged, written and read back; then catalogue, state, cursors.
+
+    pages → catalogue → flush-state.json → ledger (cursors, receipt)
+
+Every step can be repeated: a page on which all operations are done already is not written, and that reading is the
+proof that they are. A page that changed since it was read is read and merged again, a few times. So a plan that was
+stopped anywhere is finished by applying it once more. A broken state file is copied before it is written anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from memory_core import flush_state, tasks
+from memory_core.catalogue import rebuild_catalogue
+from memory_core.draft import start_text
+from memory_core.errors import PageChanged, PageDamaged, PageExists
+from memory_core.handle import Handle
+from memory_core.ids import PageId
+from memory_core.layouts import FLUSH_STATE, TASKS, backup_page
+from memory_core.ledger.base import Plan
+from memory_core.operations import Operation
+from memory_core.plans import Body, Receipt, dump_receipt, load
+from memory_core.store.base import Change, PageText, Stamp
+
+ATTEMPTS = 8
+"""How often a page is read and merged again when somebody else keeps changing it."""
+
+
+async def finish(handle: Handle, plan: Plan) -> Receipt:
+    """Do what of the plan is not done yet, then close it. Raises StoreError, LedgerError; it stays open then."""
+    body = load(plan.operations)
+    stamps = await apply(handle, body.operations)
+    if body.operations:
+        await rebuild_catalogue(handle)
+    await _write_state(handle, body, stamps)
+    await handle.ledger.close_plan(replace(plan, receipt=dump_receipt(body.receipt)))
+    return body.receipt
+
+
+async def apply(handle: Handle, operations: Sequence[Operation]) -> dict[PageId, Stamp]:
+    """Apply the operations, page by page in their order; what now stands on each page. Raises StoreError."""
+    groups: dict[PageId, list[Operation]] = {}
+    for operation in operations:
+        groups.setdefault(operation.page, []).append(operation)
+    found = {page: await _write(handle, page, group) for page, group in groups.items()}
+    return {page: stamp for page, stamp in found.items() if stamp is not None}
+
+
+async def _write(handle: Handle, page: PageId, operations: Sequence[Operation]) -> Stamp | None:
+    """Bring one page to where all operations are done, and read that back; None where no page is needed."""
+    form = handle.table.rule(page).form
+    start = start_text(handle.table, page)
+    for _ in range(ATTEMPTS):
+        standing = await handle.store.read(page)
+        before = start if standing is None else standing.text
+        text = before
+        for operation in operations:
+            text = operation.apply(text, form)
+        if text == before:
+            return standing.stamp if standing else None
+        if standing is not None and page == TASKS and tasks.parse(standing.text).broken:
+            await keep_copy(handle, standing)
+        await _commit(handle, Change(page, text, standing.stamp if standing else None))
+    raise PageChanged(f"{page} kept changing while it was written; what was to be written waits for the next flush.")
+
+
+async def _commit(handle: Handle, change: Change) -> None:
+    """One try; a page that changed meanwhile is left to the caller, who reads it again."""
+    try:
+        await handle.store.commit([change])
+    except (PageChanged, PageExists):
+        return
+
+
+async def _write_state(handle: Handle, body: Body, stamps: Mapping[PageId, Stamp]) -> None:
+    """The state file after the flush. One with undecodable bytes is left alone: it is a report, not the truth."""
+    for _ in range(ATTEMPTS):
+        standing = await handle.store.read(FLUSH_STATE)
+        old = flush_state.parse(standing.text if standing else None)
+        text = flush_state.render(_state(old, body, stamps))
+        if standing is not None and standing.text == text:
+            return
+        if standing is not None and standing.bad_bytes:
+            return
+        if standing is not None and old.broken:
+            await keep_copy(handle, standing)
+        try:
+            await _commit(handle, Change(FLUSH_STATE, text, standing.stamp if standing else None))
+        except PageDamaged:
+            return
+    raise PageChanged("flush-state.json kept changing while it was written; the next flush writes it.")
+
+
+def _state(old: flush_state.FlushState, body: Body, stamps: Mapping[PageId, Stamp]) -> flush_state.FlushState:
+    known = {**(old.pages or {}), **stamps}
+    pages = {page: stamp for page, stamp in known.items() if page not in (FLUSH_STATE, TASKS)}
+    state = replace(old, pending_items=body.pending, pages=pages, broken=())
+    if not body.content:
+        return state
+    return replace(
+        state,
+        last_flush_time=body.receipt.at,
+        flush_number=body.receipt.number,
+        context_usage_at_flush=body.context_usage,
+        trigger=body.receipt.trigger.value,
+    )
+
+
+async def keep_copy(handle: Handle, standing: PageText) -> PageId:
+    """Copy a broken state file beside it, under a name that its content gives; once for the same content."""
+    name = "flush-state" if standing.page == FLUSH_STATE else "pending_tasks"
+    digest = hashlib.sha256(standing.text.encode("utf-8", "replace")).hexdigest()[:12]
+    page = backup_page(f"{name}-{digest}")
+    await _commit(handle, Change(page, standing.text, None))
+    return page

@@ -1,0 +1,270 @@
+"""From facts to operations: what a flush is going to write. Pure: pages' texts go in, operations come out.
+
+A draft holds the texts of the pages as they were read, and applies every operation to them at once, so that a later
+fact meets what an earlier one of the same flush wrote. For each settled fact, in this order:
+
+    it corrects, or opposes, a known record     a new record that supersedes it; the old place keeps a struck line
+    it repeats a known record                   a hit on it and a further source, no second record
+    else                                        a new record on the page that the layout names for its kind
+
+Tasks, status, blockers and environment go to attention (and tasks to pending_tasks.json), where a row, a line or a
+key is set. What was already written at once (`written`) is counted, noted in the journal, and not written again.
+Every operation's inverse is kept, last first. Repeats count once per record and flush; they alone are no content.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, tzinfo
+
+from memory_core import journal
+from memory_core.bars import Fact
+from memory_core.clock import day_in
+from memory_core.errors import UnknownPage
+from memory_core.escape import escape_comment
+from memory_core.ids import MessageKey, PageId
+from memory_core.index import Index
+from memory_core.layouts import INDEX, Form, Kind, Table, journal_page
+from memory_core.ledger.base import Hit
+from memory_core.naming import slug
+from memory_core.note_operations import AddLine, AddNotes, AddPoints, AddRoute
+from memory_core.operations import Operation
+from memory_core.record_operations import AddRecord, StrikeRecord, TouchRecord
+from memory_core.record_values import shortened
+from memory_core.records import Placed, Record, parse, render, struck
+from memory_core.routing import match
+from memory_core.sameness import best, opposes, repeats, words
+from memory_core.templates import page_text
+from memory_core.work_draft import WorkDraft
+from memory_core.work_operations import PutFact
+
+TITLE_CHARACTERS = 80
+
+
+def start_text(table: Table, page: PageId) -> str:
+    """What a page that does not exist yet begins with ('' for the program's own files and journals)."""
+    return page_text(table, page) or ""
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """Something that was written at once since the last flush: its kind, and what the journal says of it."""
+
+    kind: Kind
+    page: PageId
+    text: str
+    name: str
+    person: str
+    key: str
+    said_at: datetime
+
+
+@dataclass(slots=True)
+class Draft:
+    """A plan in the making. `texts` are the pages as they will be; pages that do not exist are not in it."""
+
+    table: Table
+    zone: tzinfo
+    now: datetime
+    texts: dict[PageId, str]
+    index: Index
+    operations: list[Operation] = field(default_factory=list)
+    inverses: list[Operation] = field(default_factory=list)
+    kinds: Counter[Kind] = field(default_factory=Counter)
+    pages: dict[PageId, None] = field(default_factory=dict)
+    notes: dict[str, list[journal.Note]] = field(default_factory=dict)
+    points: dict[str, list[str]] = field(default_factory=dict)
+    last_said: dict[str, datetime] = field(default_factory=dict)
+    touched: set[str] = field(default_factory=set)
+    """Identities of records that this flush wrote or hit: a repeat of one counts no second time."""
+
+    @property
+    def has_content(self) -> bool:
+        """Is there something that makes a journal entry and a flush number?"""
+        return bool(self.kinds) or bool(self.notes)
+
+    def do(self, operation: Operation, *, undone: bool = True) -> bool:
+        """Add the operation, unless it changes nothing; `undone` False: undo must not take it back."""
+        page = operation.page
+        before = self.texts.get(page)
+        text = start_text(self.table, page) if before is None else before
+        after = operation.apply(text, self.table.rule(page).form)
+        if after == text:
+            return False
+        self.operations.append(operation)
+        if undone:
+            self.inverses.insert(0, operation.undo(text))
+        self.texts[page] = after
+        if before is None:
+            self._introduce(page)
+        return True
+
+    def take(self, fact: Fact) -> None:
+        """Write a settled fact where it belongs; it is counted and noted if it is news."""
+        page = self.page_of(fact)
+        form = self.table.rule(page).form if page else None
+        if page and form is Form.ATTENTION:
+            news = WorkDraft(self, page).take(fact)
+        elif page and form in (Form.NEWEST_FIRST, Form.ADDED):
+            news = self._record(page, fact)
+        else:
+            news = True
+        if news:
+            self.kinds[fact.kind] += 1
+            if page and form is not None:
+                self.pages[page] = None
+            self._note(fact)
+
+    def noted(self, one: Noted) -> None:
+        """Count and note what was written at once."""
+        self.kinds[one.kind] += 1
+        self.pages[one.page] = None
+        self._line(journal.PART_OF.get(one.kind, journal.Part.LEARNED), one.text, one, (one.key,))
+        self._point(one.said_at, one.text)
+
+    def anchored(self, text: str, name: str, person: str, key: str, said_at: datetime) -> None:
+        """Note an anchor, which alone makes a journal entry."""
+        self._line(journal.Part.ANCHORS, text, Noted(Kind.TOOL, INDEX, text, name, person, key, said_at), (key,))
+
+    def hit(self, hits: Sequence[Hit]) -> None:
+        """Write the uses of records into their fitness; a record that is gone is passed over."""
+        uses = Counter((one.page, one.record) for one in hits)
+        last = {(one.page, one.record): one.at for one in sorted(hits, key=lambda one: one.at)}
+        for (page, identity), count in uses.items():
+            placed = parse(self.texts[page]).find(identity) if page in self.texts else None
+            if placed is not None and placed.level:
+                day = day_in(self.zone, last[page, identity])
+                self.do(TouchRecord(page, identity, placed.record.hit_count + count, day))
+
+    def finish(self, pending: int) -> None:
+        """Add what every flush with content leaves: journal entries, the day's line, the snapshot."""
+        for day, notes in self.notes.items():
+            last = self.last_said[day]
+            at = self.now if journal.local_day(self.now, self.zone) == day else last
+            page = journal_page(day)
+            offset = journal.offset_of(last, self.zone)
+            self.do(AddNotes(page, day, offset, journal.local_time(at, self.zone), tuple(notes)))
+            self.pages[page] = None
+        daily = self._page_of_form(Form.DAILY_LINES)
+        for day, points in self.points.items() if daily else ():
+            if daily and self.do(AddPoints(daily, day, tuple(points))):
+                self.pages[daily] = None
+        attention = self._page_of_form(Form.ATTENTION)
+        if attention:
+            offset = journal.offset_of(self.now, self.zone)
+            self.do(PutFact(attention, "last flush", f"{self.now.astimezone(self.zone):%Y-%m-%d %H:%M} ({offset})"))
+            self.do(PutFact(attention, "pending", str(pending)))
+            WorkDraft(self, attention).clear_done()
+
+    def page_of(self, fact: Fact) -> PageId | None:
+        """The page that the layout names for the fact; None where it names none.
+
+        A starred page (projects/*) is the one that is mentioned, by name or by a routing row; else decisions' page.
+        """
+        page = self.table.kinds.get(fact.kind)
+        if page is None or not page.endswith("*"):
+            return page
+        prefix = page[:-1]
+        if name := slug(fact.project):
+            try:
+                self.table.rule(PageId(prefix + name))
+            except UnknownPage:
+                return self.table.kinds.get(Kind.DECISION)
+            return PageId(prefix + name)
+        routed = (found.page for found in match(fact.text, self.index, self.table))
+        return next((one for one in routed if one.startswith(prefix)), self.table.kinds.get(Kind.DECISION))
+
+    def _record(self, page: PageId, fact: Fact) -> bool:
+        """Write the fact as a record of that page, unless it is known; True for news."""
+        found = parse(self.texts.get(page, "")).records
+        known = [placed for placed in found if placed.level and _ours(placed.record)]
+        own = words(fact.text)
+        compared = [(placed, words(f"{placed.record.title} {placed.record.text}")) for placed in known]
+        old = None
+        if not fact.claimed:
+            old = best(words(fact.corrects), compared) if fact.corrects else None
+            old = old or next((placed for placed, other in compared if opposes(own, other)), None)
+        repeated = next((placed for placed, other in compared if repeats(own, other)), None)
+        if repeated is not None and old is None:
+            self._repeat(page, repeated.record, fact)
+            return False
+        new = record_of(fact)
+        if old is not None and old.record.identity != new.identity:
+            new = replace(new, supersedes=(struck(old.record),))
+        if not self.do(AddRecord(page, render(new))):
+            return False
+        self.touched.add(new.identity)
+        if new.supersedes and old is not None:
+            self._strike(page, old, new)
+        return True
+
+    def _strike(self, page: PageId, old: Placed, new: Record) -> None:
+        placed = parse(self.texts[page]).find(old.record.identity)
+        if placed is not None:
+            block = self.texts[page][placed.start : placed.end]
+            line = f"~~{escape_comment(new.supersedes[0])}~~"
+            self.do(StrikeRecord(page, old.record.identity, block, line))
+
+    def _repeat(self, page: PageId, record: Record, fact: Fact) -> None:
+        hits = record.hit_count + (0 if record.identity in self.touched else 1)
+        self.touched.add(record.identity)
+        self.do(TouchRecord(page, record.identity, hits, fact.day, fact.sources))
+
+    def _introduce(self, page: PageId) -> None:
+        """Make a page that is new reachable: a routing row, or a line on the page that opens conventions."""
+        rule = self.table.rule(page)
+        if rule.form not in (Form.NEWEST_FIRST, Form.ADDED) or not rule.page.endswith("*"):
+            return
+        name = rule.name_in(page) or page
+        if rule.priority is None:
+            opener = self.table.kinds.get(Kind.AGREEMENT)
+            if opener and page.startswith("conventions/") and opener != page:
+                self.do(AddLine(opener, f"Conventions: see {page}.md"))
+        elif INDEX in self.texts and all(route.page != page for route in self.index.routes):
+            self.do(AddRoute(INDEX, name.replace("-", " "), page, int(rule.priority)))
+
+    def _page_of_form(self, form: Form) -> PageId | None:
+        return next((rule.page for rule in self.table.rules if rule.form is form), None)
+
+    def _note(self, fact: Fact) -> None:
+        source = fact.sources[0]
+        keys = tuple(key for one in fact.sources for key in one.keys)
+        text = f"{fact.text} → {fact.status}" if fact.kind is Kind.STATUS and fact.status else fact.text
+        noted = Noted(fact.kind, INDEX, text, source.name, source.person, keys[0] if keys else "", fact.said_at)
+        self._line(journal.PART_OF.get(fact.kind, journal.Part.LEARNED), text, noted, keys)
+        self._point(fact.said_at, fact.title)
+
+    def _line(self, part: journal.Part, text: str, one: Noted, keys: Sequence[str]) -> None:
+        day = journal.local_day(one.said_at, self.zone)
+        at = journal.local_time(one.said_at, self.zone)
+        note = journal.Note(part.value, text, one.name, at, one.person, tuple(map(MessageKey, keys)))
+        self.notes.setdefault(day, []).append(note)
+        self.last_said[day] = max(one.said_at, self.last_said.get(day, one.said_at))
+
+    def _point(self, said_at: datetime, text: str) -> None:
+        self.points.setdefault(journal.local_day(said_at, self.zone), []).append(shortened(text, TITLE_CHARACTERS))
+
+
+def record_of(fact: Fact) -> Record:
+    """The record that a fact becomes."""
+    return Record(
+        day=fact.day,
+        title=shortened(fact.title, TITLE_CHARACTERS),
+        body=fact.body,
+        tags=fact.tags,
+        last_referenced=fact.day,
+        value=fact.value,
+        sources=fact.sources,
+    )
+
+
+def _ours(record: Record) -> bool:
+    """A record with a date or a source: a person's undated section is never struck or counted."""
+    return record.day is not None or bool(record.sources)
+
+
+def new_draft(table: Table, zone: tzinfo, now: datetime, texts: Mapping[PageId, str], index: Index) -> Draft:
+    """A draft on these pages."""
+    return Draft(table, zone, now, dict(texts), index)

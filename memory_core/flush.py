@@ -1,0 +1,215 @@
+"""The flush: conversations → candidates → checked facts → a persisted plan → pages → receipt.
+
+States of one flush, and what a crash in them leaves:
+
+    reading      context after each cursor; the extractor answers       nothing: the messages are after the cursor
+    planned      the plan is saved in the ledger                        an open plan
+    applying     pages, catalogue, state file                           an open plan, some of it done
+    closed       receipt kept, cursors moved, in one transaction        done
+
+An open plan is finished first, by `resume` at the start or by the next flush; to finish is to apply again, because
+what is done is not done twice (memory_core.apply). Until then no further plan is made. Extraction holds no page: what
+is said meanwhile lies after the cursors of the plan and belongs to the next flush.
+
+A failure of the extractor, the ledger or the store is no exception here but a receipt with a `problem`: the text is
+kept, the cursors and `last_flush_time` stand where they stood. Without an index nothing is read or written (NoIndex):
+creation is the first join's. One flush at a time per scope: `Flushing`. One thing now, without a plan: write_now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import tzinfo
+
+from memory_core import flush_state
+from memory_core.apply import finish
+from memory_core.bars import Fact, checked
+from memory_core.candidates import Candidate, Extractor, Request
+from memory_core.catalogue import rebuild_catalogue
+from memory_core.errors import LedgerDamaged, NoIndex, RememError, StoreError
+from memory_core.extract import retracted_in
+from memory_core.flush_state import FlushState
+from memory_core.gathering import draft_on, fill, journals_of
+from memory_core.handle import Handle
+from memory_core.ids import Conversation, DirectScope, MessageKey
+from memory_core.layouts import FLUSH_STATE, INDEX
+from memory_core.ledger.base import Plan
+from memory_core.messages import Message, Voice
+from memory_core.operations import Operation
+from memory_core.pending import settle
+from memory_core.plans import Body, Receipt, Trigger, dump, load
+from memory_core.write_now import write_now
+
+__all__ = [
+    "Flushing",
+    "NoIndex",
+    "Receipt",
+    "Trigger",
+    "flush",
+    "read_state",
+    "rebuild_catalogue",
+    "resume",
+    "write_now",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """One conversation's part of a flush: what was asked, what came back, and the last entry that was read."""
+
+    conversation: Conversation
+    request: Request
+    candidates: tuple[Candidate, ...]
+    last_seq: int
+
+    @property
+    def spoken(self) -> tuple[Message, ...]:
+        """The messages of persons."""
+        return tuple(message for message in self.request.messages if message.voice is Voice.PERSON)
+
+
+class Flushing:
+    """Holds flushes apart: one at a time per scope in this process. The caller keeps one of these."""
+
+    def __init__(self) -> None:
+        self._running: set[str] = set()
+
+    async def flush(
+        self,
+        handle: Handle,
+        extractor: Extractor,
+        trigger: Trigger,
+        zone: tzinfo,
+        *,
+        context_usage: float | None = None,
+    ) -> Receipt:
+        """As `flush`; while another one of this scope is at work, a receipt that is `running`. Raises NoIndex."""
+        key = handle.scope.key
+        if key in self._running:
+            return Receipt(0, trigger, at=handle.clock.now(), running=True)
+        self._running.add(key)
+        try:
+            return await flush(handle, extractor, trigger, zone, context_usage=context_usage)
+        finally:
+            self._running.discard(key)
+
+
+async def flush(
+    handle: Handle, extractor: Extractor, trigger: Trigger, zone: tzinfo, *, context_usage: float | None = None
+) -> Receipt:
+    """Save what was said in the scope since its last flush. `context_usage` is told in the state file (0 to 1).
+
+    Everything in the receipt was read back. A failure stands in its `problem`. Raises NoIndex.
+    """
+    if not await _is_indexed(handle):
+        raise NoIndex(f"{handle.scope.key} has no index yet, so nothing was saved; what was said is kept.")
+    try:
+        await resume(handle)
+        heard = await _listen(handle, extractor)
+        return await _save(handle, heard, trigger, zone, context_usage)
+    except RememError as refused:
+        return Receipt(0, trigger, at=handle.clock.now().astimezone(zone), problem=str(refused))
+
+
+async def resume(handle: Handle) -> tuple[Receipt, ...]:
+    """Finish the plans that a crash or a failing store left open. Raises StoreError, LedgerError."""
+    return tuple([await finish(handle, plan) for plan in await handle.ledger.open_plans()])
+
+
+async def read_state(handle: Handle) -> FlushState:
+    """What the scope's last flush left behind; unknown where there is no file. Raises StoreError."""
+    page = await handle.store.read(FLUSH_STATE)
+    return flush_state.parse(page.text if page is not None else None)
+
+
+async def _is_indexed(handle: Handle) -> bool:
+    """Is there an index? A store that cannot say so is not asked here: the flush will meet it and tell."""
+    try:
+        return await handle.store.stamp(INDEX) is not None
+    except StoreError:
+        return True
+
+
+async def _listen(handle: Handle, extractor: Extractor) -> tuple[Heard, ...]:
+    """Ask the extractor about every conversation with fresh messages. Raises what it raises."""
+    heard: list[Heard] = []
+    for conversation in await handle.ledger.conversations():
+        context = await handle.ledger.context(conversation)
+        if not context.fresh:
+            continue
+        request = Request(
+            messages=tuple(entry.message for entry in context.fresh),
+            before=tuple(entry.message for entry in context.tail),
+            direct=isinstance(handle.scope, DirectScope),
+        )
+        candidates = tuple(await extractor.extract(request))
+        heard.append(Heard(conversation, request, candidates, context.fresh[-1].seq))
+    return tuple(heard)
+
+
+async def _save(
+    handle: Handle, heard: Sequence[Heard], trigger: Trigger, zone: tzinfo, context_usage: float | None
+) -> Receipt:
+    """Plan and apply what was heard; move only the cursors where there is nothing to write."""
+    now = handle.clock.now().astimezone(zone)
+    state = await read_state(handle)
+    facts = [fact for part in heard for fact in _facts(part, zone, handle)]
+    settled, pending = settle(state.pending_items, facts) if heard else ((), state.pending_items)
+    draft = await draft_on(handle, zone, now, journals_of(heard_messages(heard), zone))
+    await fill(handle, draft, settled, heard_messages(heard), _retracted(heard))
+    receipt = Receipt(
+        number=0,
+        trigger=trigger,
+        kinds=dict(draft.kinds),
+        messages=sum(len(part.spoken) for part in heard),
+        pending=len(pending),
+        at=now,
+    )
+    cursors = {part.conversation: part.last_seq for part in heard}
+    if draft.has_content:
+        draft.finish(len(pending))
+    elif not draft.operations and pending == state.pending_items:
+        await handle.ledger.move_cursors(cursors)
+        return replace(receipt, number=state.flush_number)
+    receipt = replace(receipt, pages=tuple(draft.pages), written=draft.has_content)
+    inverses = tuple(draft.inverses)
+    body = Body(receipt, pending, context_usage, draft.has_content, tuple(draft.operations), inverses)
+    plan = await _plan(handle, state, body, cursors)
+    await handle.ledger.save_plan(plan)
+    return await finish(handle, plan)
+
+
+async def _plan(handle: Handle, state: FlushState, body: Body, cursors: dict[Conversation, int]) -> Plan:
+    """The plan under its number: a new one for content, else the last one's with a further part (`7.1`)."""
+    last = await handle.ledger.last_plan()
+    number = max(state.flush_number, last.number if last else 0)
+    if body.content:
+        number, part = number + 1, 0
+    else:
+        part = 1 + (int(last.id.partition(".")[2] or 0) if last and last.number == number else 0)
+        body = replace(body, undo=(*body.undo, *_undo_of(last)))
+    body = replace(body, receipt=replace(body.receipt, number=number))
+    return Plan(f"{number}.{part}", number, dump(body), cursors)
+
+
+def _undo_of(last: Plan | None) -> Sequence[Operation]:
+    """The inverses of the step before, which the ledger forgets when this one closes."""
+    try:
+        return load(last.operations).undo if last is not None else ()
+    except LedgerDamaged:
+        return ()
+
+
+def _facts(part: Heard, zone: tzinfo, handle: Handle) -> list[Fact]:
+    found = (checked(candidate, part.request, zone, handle.scope) for candidate in part.candidates)
+    return [fact for fact in found if fact is not None]
+
+
+def _retracted(heard: Sequence[Heard]) -> frozenset[MessageKey]:
+    return frozenset(key for part in heard for key in retracted_in(part.request))
+
+
+def heard_messages(heard: Sequence[Heard]) -> tuple[Message, ...]:
+    """The messages of persons in all conversations."""
+    return tuple(message for part in heard for message in part.spoken)

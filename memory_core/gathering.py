@@ -1,0 +1,96 @@
+"""What a flush reads besides the conversations, and the order in which its draft is filled.
+
+Read are the pages that facts may go to, the tasks, and the journals of the days that were spoken on: never the
+archive, never another scope. Filled in this order: what was deleted or taken back leaves; settled facts; what was
+written at once; anchors; hits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime, tzinfo
+
+from memory_core import tasks
+from memory_core.anchors import anchors
+from memory_core.bars import Fact
+from memory_core.draft import Draft, Noted, new_draft
+from memory_core.handle import Handle
+from memory_core.ids import MessageKey, PageId
+from memory_core.index import Index
+from memory_core.index import parse as parse_index
+from memory_core.journal import local_day
+from memory_core.layouts import INDEX, TASKS, Form, Kind, journal_page
+from memory_core.messages import Message
+from memory_core.record_values import shortened
+from memory_core.records import parse as parse_records
+from memory_core.withdrawal import withdraw
+
+_FORMS = frozenset({Form.ATTENTION, Form.NEWEST_FIRST, Form.ADDED, Form.DAILY_LINES, Form.INDEX})
+_NOTE_CHARACTERS = 300
+REPEAT = "repeat"
+"""How a mark begins that was written at once and only repeated what is known."""
+
+
+def journals_of(messages: Iterable[Message], zone: tzinfo) -> tuple[PageId, ...]:
+    """The journals of the days on which the messages were sent."""
+    return tuple(dict.fromkeys(journal_page(local_day(message.sent_at, zone)) for message in messages))
+
+
+async def draft_on(handle: Handle, zone: tzinfo, now: datetime, journals: Collection[PageId]) -> Draft:
+    """A draft on the scope's pages as they are now. Raises StoreError."""
+    texts: dict[PageId, str] = {}
+    for page in await handle.store.pages():
+        rule = handle.table.rule(page)
+        if (rule.form in _FORMS and not rule.shared) or page == TASKS or page in journals:
+            found = await handle.store.read(page)
+            if found is not None:
+                texts[page] = found.text
+    index = parse_index(texts[INDEX], handle.table) if INDEX in texts else Index()
+    return new_draft(handle.table, zone, now, texts, index)
+
+
+async def fill(
+    handle: Handle,
+    draft: Draft,
+    settled: Sequence[Fact],
+    messages: Sequence[Message],
+    retracted: Collection[MessageKey],
+) -> None:
+    """Put everything into the draft that this flush has. Raises LedgerError."""
+    gone = {change.message for change in await handle.ledger.changed() if change.deleted}
+    written = await handle.ledger.written()
+    gone |= {message for message, _, _ in written if message in retracted}
+    for key in sorted(gone):
+        for operation in withdraw(key, draft.texts, draft.table, draft.now):
+            draft.do(operation, undone=False)
+    at_once = {(message, page) for message, page, _ in written}
+    for fact in settled:
+        if not any((key, draft.page_of(fact)) in at_once for source in fact.sources for key in source.keys):
+            draft.take(fact)
+    for message, page, mark in written:
+        kind, _, record = mark.partition("/")
+        if message not in gone and kind != REPEAT:
+            draft.noted(await _noted(handle, draft, message, page, kind, record))
+    for anchor in anchors(messages):
+        one = anchor.message
+        draft.anchored(anchor.text, one.author_name, one.author, one.key, one.sent_at)
+    draft.hit(await handle.ledger.hits())
+
+
+async def _noted(handle: Handle, draft: Draft, message: MessageKey, page: PageId, kind: str, record: str) -> Noted:
+    """What to say of something that was written at once: the record's own words, else the message's."""
+    known = Kind(kind) if kind in set(Kind) else Kind.TOOL
+    entry = await handle.ledger.find(message)
+    placed = parse_records(draft.texts.get(page, "")).find(record)
+    task = tasks.parse(draft.texts.get(TASKS, "")).find(record)
+    if placed is not None:
+        source = placed.record.sources[0] if placed.record.sources else None
+        text = placed.record.body or placed.record.title
+        name, person = (source.name, source.person) if source else ("", "")
+    else:
+        text, name, person = (task.title if task else ""), "", ""
+    if entry is not None:
+        name, person = entry.message.author_name, entry.message.author
+        text = text or shortened(" ".join(entry.message.text.split()), _NOTE_CHARACTERS)
+    said_at = entry.message.sent_at if entry is not None else draft.now
+    return Noted(known, page, text or known.value, name, person, message, said_at)

@@ -1,0 +1,62 @@
+"""Unsettled things: what a flush leaves open, the next one settles first, and the third drops.
+
+A pending item is settled by a fact of the same matter that meets its bar, or by the same thing said again: by
+somebody else where a decision is meant, in another message for anything else. The sources of both then bear the
+fact, the earlier first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from memory_core.bars import Fact
+from memory_core.flush_state import PendingItem
+from memory_core.layouts import Kind
+from memory_core.record_operations import with_sources
+from memory_core.sameness import best, words
+
+FLUSHES = 3
+"""The flush that drops an item: it was seen by two before."""
+
+
+def settle(items: Sequence[PendingItem], facts: Sequence[Fact]) -> tuple[tuple[Fact, ...], tuple[PendingItem, ...]]:
+    """What is settled now, in the order it was said, and what stays open."""
+    found = list(facts)
+    kept: list[PendingItem] = []
+    for item in items:
+        at = _answer(item, found)
+        if at is not None:
+            found[at] = replace(found[at], settled=True, sources=with_sources(item.sources, found[at].sources))
+        elif item.flushes + 1 < FLUSHES:
+            kept.append(replace(item, flushes=item.flushes + 1))
+    for fact in found:
+        if not fact.settled and not any(_same(item, fact) for item in kept):
+            kept.append(_item(fact))
+    return tuple(fact for fact in found if fact.settled), tuple(kept)
+
+
+def _answer(item: PendingItem, facts: Sequence[Fact]) -> int | None:
+    """Which fact settles the item; None for none."""
+    matching = [at for at, fact in enumerate(facts) if _same(item, fact)]
+    settled = [at for at in matching if facts[at].settled]
+    if settled:
+        return settled[0]
+    return next((at for at in matching if _says_again(item, facts[at])), None)
+
+
+def _same(item: PendingItem, fact: Fact) -> bool:
+    known = words(f"{item.title} {item.body}")
+    return item.kind is fact.kind and best(words(fact.text), ((item, known),)) is not None
+
+
+def _says_again(item: PendingItem, fact: Fact) -> bool:
+    people = {source.person for source in item.sources}
+    keys = {key for source in item.sources for key in source.keys}
+    if item.kind in (Kind.DECISION, Kind.TASK):
+        return fact.sources[0].person not in people and (item.kind is Kind.DECISION or bool(fact.who))
+    return not keys.issuperset(fact.sources[0].keys)
+
+
+def _item(fact: Fact) -> PendingItem:
+    return PendingItem(fact.kind, fact.title, fact.body, fact.sources, who=fact.who, project=fact.project)

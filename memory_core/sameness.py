@@ -1,0 +1,90 @@
+"""Do two texts say the same? Asked of facts before one is written a second time.
+
+Words are compared as terms (memory_core.text). The answer leans to "no": a fact kept twice is merged by sleep later,
+a new fact taken for an old one is lost. So a repeat must add hardly a word, no number, keep the order of the words
+(`Redis over Memcached` is not `Memcached over Redis`), and not turn the meaning: the same words with a negation more
+or less (`alerts on`, `alerts off`) oppose each other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeVar
+
+from memory_core.script import fold
+from memory_core.text import terms
+
+_NEW_COVERED = 0.8
+_OLD_COVERED = 0.5
+_ABOUT = 0.6
+_IDLE = frozenset(
+    {"now", "use", "also", "decid", "decision", "agre", "agreement", "todo", "task", "remember", "note"}
+)
+"""Stems that frame a statement and say nothing of its matter."""
+_TURNING = re.compile(
+    r"\b(?:not|never|no longer|no|without|off|cannot|\w+n['’]?t|dis(?:able|abled|allow|allowed)|stop(?:ped|s)?|"
+    r"nicht|nie|kein\w*|ohne|deaktivier\w*)\b|[不没未别無]|停用|关闭|關閉|禁用|ない|しません|ません"
+)
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What of a text is compared: its terms in order, each once, those with digits, and whether it negates."""
+
+    order: tuple[str, ...]
+    terms: frozenset[str]
+    numbers: frozenset[str]
+    negates: bool
+
+
+@lru_cache(maxsize=8192)
+def words(text: str) -> Words:
+    """The words of a text, made comparable."""
+    folded = fold(text)
+    found = tuple(dict.fromkeys(term for term in terms(text) if term not in _IDLE and not _TURNING.fullmatch(term)))
+    numbers = frozenset(term for term in found if any(char.isdigit() for char in term))
+    return Words(found, frozenset(found), numbers, len(_TURNING.findall(folded)) % 2 == 1)
+
+
+def repeats(new: Words, old: Words) -> bool:
+    """Does `new` say what `old` says, and nothing more?"""
+    return _same_matter(new, old) and new.negates == old.negates
+
+
+def opposes(new: Words, old: Words) -> bool:
+    """Does `new` say the opposite of `old`, in the same words?"""
+    return _same_matter(new, old) and new.negates != old.negates
+
+
+def best(asked: Words, among: Iterable[tuple[Item, Words]]) -> Item | None:
+    """The item whose words are about what is asked: it shares most of the shorter text; None where none does."""
+    found: Item | None = None
+    top = 0.0
+    for item, known in among:
+        score = _about(asked, known)
+        if score >= _ABOUT and score > top:
+            found, top = item, score
+    return found
+
+
+def _about(one: Words, other: Words) -> float:
+    """Share of the shorter text's terms that both have, a little more for a longer overlap; 0 where too few."""
+    shared = one.terms & other.terms
+    shorter = min(len(one.terms), len(other.terms))
+    if not shared or (len(shared) < 2 and shorter > 1):
+        return 0.0
+    return len(shared) / shorter + len(shared) / 1000
+
+
+def _same_matter(new: Words, old: Words) -> bool:
+    shared = new.terms & old.terms
+    if not shared or (len(shared) < 2 and new.terms != old.terms) or not new.numbers <= old.numbers:
+        return False
+    if len(shared) < _NEW_COVERED * len(new.terms) or len(shared) < _OLD_COVERED * len(old.terms):
+        return False
+    return [term for term in new.order if term in shared] == [term for term in old.order if term in shared]

@@ -1,0 +1,154 @@
+"""How a task, a status, a blocker or a fact of the environment changes attention and pending_tasks.json.
+
+A task is known by its title's words, so that "the release notes are done" finds "Write the release notes". What is
+done keeps its row, marked with the day, until the first flush of a later day.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from datetime import datetime, tzinfo
+from typing import Protocol
+
+from memory_core import attention, tasks
+from memory_core.bars import Fact
+from memory_core.clock import day_in
+from memory_core.ids import PageId
+from memory_core.layouts import TASKS, Kind
+from memory_core.operations import Operation
+from memory_core.record_values import shortened
+from memory_core.sameness import best, words
+from memory_core.tasks import Status, Task
+from memory_core.work_operations import DropBlocker, DropRow, PutBlocker, PutFact, PutRow, PutTask
+
+_FACT = re.compile(
+    r"(?P<key>\S[^\n]{1,58}?)\s*(?:[:：=]\s|\s(?:is|are|ist|sind)(?: now| at| on)?\s|[是在])\s*(?P<value>\S.*)"
+)
+_BLOCKER_CHARACTERS = 300
+
+
+class Target(Protocol):
+    """The draft that the changes go into (memory_core.draft.Draft)."""
+
+    texts: dict[PageId, str]
+    zone: tzinfo
+    now: datetime
+
+    def do(self, operation: Operation) -> bool:
+        """Add the operation, unless it changes nothing."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class WorkDraft:
+    """Changes of one scope's attention page, into a draft."""
+
+    draft: Target
+    page: PageId
+
+    def take(self, fact: Fact) -> bool:
+        """Write the fact; True if it is news."""
+        match fact.kind:
+            case Kind.BLOCKER:
+                return self._blocker(fact)
+            case Kind.ENVIRONMENT:
+                return self._environment(fact)
+            case Kind.TASK | Kind.STATUS:
+                return self._task(fact)
+            case _:
+                return True
+
+    def clear_done(self) -> None:
+        """Take the tasks out that were marked as done on an earlier day."""
+        today = day_in(self.draft.zone, self.draft.now)
+        text = self._text()
+        kept = {row.key for row in attention.parse(attention.without_done(text, today)).tasks}
+        for row in attention.parse(text).tasks:
+            if row.key not in kept:
+                self.draft.do(DropRow(self.page, row.task))
+
+    def _text(self) -> str:
+        return self.draft.texts.get(self.page, "")
+
+    def _task(self, fact: Fact) -> bool:
+        """A new task, or what changed about a known one."""
+        status = tasks.status_of(fact.status)
+        known = self._known(fact)
+        if known is not None:
+            return self._change(known, fact, status)
+        if fact.kind is Kind.STATUS and status is Status.DONE:
+            gone = best(words(fact.text), ((one, words(one)) for one in attention.parse(self._text()).blockers))
+            return True if gone is None else self.draft.do(DropBlocker(self.page, gone)) or True
+        return self._new(fact, status or Status.PENDING)
+
+    def _known(self, fact: Fact) -> Task | None:
+        """The task that the fact is about: of the open ones, also those that stand in the table only."""
+        file = tasks.parse(self.draft.texts.get(TASKS, ""))
+        rows = attention.parse(self._text()).tasks
+        known = {attention.TaskRow(task.title).key: task for task in file.open}
+        done = {attention.TaskRow(task.title).key for task in file.tasks} - known.keys()
+        for row in rows:
+            if row.key not in known and row.key not in done:
+                status = tasks.status_of(row.status) or Status.PENDING
+                known[row.key] = Task(tasks.task_id(fact.sources[0].keys[0], row.task), row.task, status)
+        asked = words(fact.title if fact.kind is Kind.TASK else fact.text)
+        return best(asked, ((task, words(task.title)) for task in known.values()))
+
+    def _new(self, fact: Fact, status: Status) -> bool:
+        title = shortened(fact.title, 120)
+        key = fact.sources[0].keys[0]
+        task = Task(
+            id=tasks.task_id(key, title),
+            title=title,
+            status=Status.PENDING,
+            created_at=self._moment(fact),
+            due=fact.due.isoformat() if fact.due else "",
+            note=fact.body if fact.body != title else "",
+            source=str(fact.sources[0]),
+        )
+        task = tasks.changed(task, status, fact.said_at.astimezone(self.draft.zone))
+        return self._put(task, fact)
+
+    def _change(self, task: Task, fact: Fact, status: Status | None) -> bool:
+        """The same task said again changes nothing but what is new: its status, its day."""
+        due = fact.due.isoformat() if fact.due else task.due
+        wanted = status if status and (fact.kind is Kind.STATUS or status is not Status.PENDING) else task.status
+        new = replace(tasks.changed(task, wanted, fact.said_at.astimezone(self.draft.zone)), due=due)
+        if new == task:
+            return False
+        if not new.source:
+            new = replace(new, created_at=self._moment(fact), source=str(fact.sources[0]))
+        return self._put(new, fact, old=task)
+
+    def _put(self, task: Task, fact: Fact, old: Task | None = None) -> bool:
+        done = task.status is Status.DONE
+        notes = [f"due {task.due}"] if task.due and not done else []
+        notes += [f"done {fact.day.isoformat()}"] if done else []
+        who = "" if old else fact.who
+        row = attention.TaskRow(task.title, task.status.value, who, ", ".join(notes))
+        first = self.draft.do(PutRow(self.page, row))
+        second = self.draft.do(PutTask(TASKS, task, self.draft.now.astimezone(self.draft.zone)))
+        return first or second
+
+    def _blocker(self, fact: Fact) -> bool:
+        blockers = attention.parse(self._text()).blockers
+        known = best(words(fact.text), ((one, words(one)) for one in blockers))
+        if tasks.status_of(fact.status) is Status.DONE:
+            return known is not None and self.draft.do(DropBlocker(self.page, known))
+        if known is not None:
+            return False
+        text = shortened(fact.body, _BLOCKER_CHARACTERS)
+        return self.draft.do(PutBlocker(self.page, f"{text} (@{fact.who or fact.sources[0].name}, {fact.day})"))
+
+    def _environment(self, fact: Fact) -> bool:
+        found = _FACT.fullmatch(" ".join(fact.body.split()))
+        key, value = (found["key"], found["value"]) if found else (fact.title, fact.body)
+        signed = f"{value} (@{fact.sources[0].name}, {fact.day})"
+        old = attention.parse(self._text()).fact(key.replace(":", " "))
+        if old.rpartition(" (@")[0] == value:
+            return False
+        return self.draft.do(PutFact(self.page, key, signed))
+
+    def _moment(self, fact: Fact) -> str:
+        return fact.said_at.astimezone(self.draft.zone).isoformat(timespec="seconds")

@@ -1,0 +1,98 @@
+"""What cannot wait is written when it is said: one fact, without a plan, read back before anything is claimed.
+
+A crash in between loses nothing: the message is in the ledger and the next flush finds the fact again, on a page
+where it stands already. What was written is marked, so that the next flush counts and notes it and does not write it
+again.
+"""
+
+from __future__ import annotations
+
+from datetime import tzinfo
+
+from memory_core import tasks
+from memory_core.apply import apply
+from memory_core.bars import Fact, fact_of
+from memory_core.candidates import Candidate
+from memory_core.clock import day_in
+from memory_core.draft import Draft, record_of
+from memory_core.errors import BadInput, NoIndex
+from memory_core.gathering import REPEAT, draft_on
+from memory_core.handle import Handle
+from memory_core.ids import DirectScope, PageId
+from memory_core.layouts import INDEX, TASKS, Form
+from memory_core.messages import Message
+from memory_core.records import Record, Source, parse
+
+
+async def write_now(handle: Handle, candidate: Candidate, zone: tzinfo) -> tuple[PageId, Record]:
+    """Write the candidate, whatever its bar: somebody asked for it. The page, and the record as it was read back.
+
+    A task, blocker or fact of the environment gives the record that it would be. Raises NoIndex, StoreError,
+    LedgerError, and BadInput where the layout keeps no such kind.
+    """
+    if await handle.store.stamp(INDEX) is None:
+        raise NoIndex(f"{handle.scope.key} has no index yet; answer the purpose question or flush first.")
+    fact = await _fact(handle, candidate, zone)
+    draft = await draft_on(handle, zone, handle.clock.now().astimezone(zone), ())
+    page = draft.page_of(fact)
+    if page is None:
+        raise BadInput(f"This memory keeps nothing of the kind {candidate.kind.value!r}; use another kind.")
+    draft.take(fact)
+    await apply(handle, draft.operations)
+    record = await _read_back(handle, draft, page, fact)
+    kind = candidate.kind.value if draft.kinds else REPEAT
+    await handle.ledger.mark_written(candidate.sources[0], page, f"{kind}/{_mark(draft, page, record)}")
+    return page, record
+
+
+async def _fact(handle: Handle, candidate: Candidate, zone: tzinfo) -> Fact:
+    """The candidate with its messages; a command has none in the ledger and counts as said now."""
+    entries = [await handle.ledger.find(key) for key in candidate.sources]
+    said: list[Message] = [entry.message for entry in entries if entry is not None]
+    if said:
+        return fact_of(candidate, said, zone, handle.scope, settled=True)
+    now = handle.clock.now()
+    place = "DM" if isinstance(handle.scope, DirectScope) else handle.scope.name
+    at = f"{now.astimezone(zone):%Y-%m-%d %H:%M}"
+    source = Source(candidate.author, candidate.author.native, place, at, candidate.sources)
+    return Fact(
+        kind=candidate.kind,
+        title=candidate.title or candidate.body,
+        body=candidate.body,
+        value=candidate.value,
+        sources=(source,),
+        day=day_in(zone, now),
+        said_at=now,
+        settled=True,
+        tags=candidate.tags,
+        who=candidate.who,
+        status=candidate.status,
+        due=candidate.due,
+        project=candidate.project,
+        corrects=candidate.corrects,
+    )
+
+
+async def _read_back(handle: Handle, draft: Draft, page: PageId, fact: Fact) -> Record:
+    """The record that now stands on the page for that fact."""
+    new = record_of(fact)
+    if handle.table.rule(page).form not in (Form.NEWEST_FIRST, Form.ADDED):
+        return new
+    standing = await handle.store.read(page)
+    records = [placed.record for placed in parse(standing.text).records] if standing else []
+    key = fact.sources[0].keys[0]
+    found = next((record for record in records if record.identity == new.identity), None)
+    found = found or next((record for record in records if record.identity in draft.touched), None)
+    found = found or next((record for record in records if key in record.messages), None)
+    if found is None:
+        raise BadInput(f"{page} was changed by somebody else at the same moment; say it again.")
+    return found
+
+
+def _mark(draft: Draft, page: PageId, record: Record) -> str:
+    """How the mark names what was written: the record's identity, or the task's id."""
+    if draft.table.rule(page).form is Form.ATTENTION:
+        file = tasks.parse(draft.texts.get(TASKS, ""))
+        changed = next((op.task.id for op in draft.operations if op.op == "put_task"), "")
+        return changed if file.find(changed) else ""
+    return record.identity
