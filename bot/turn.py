@@ -52,6 +52,9 @@ from memory_core.messages import Message, Voice
 FULL = 0.8
 """The share of the context at which a conversation is saved before anything of it is cut (design section 9)."""
 
+TALK = frozenset({Happening.MESSAGE, Happening.EDIT, Happening.DELETE})
+"""What only a person's voice makes us work on; other bots are context."""
+
 NOT_A_MEMBER = Placed(None, "I am not in this channel and keep no memory of it. Invite me first (/invite @remem).")
 
 _log = structlog.get_logger()
@@ -77,11 +80,11 @@ class Turn:
         incoming, secrets = _masked(incoming)
         placed = await self._parts.rooms.place(incoming.room, incoming.author) if incoming.member else NOT_A_MEMBER
         (accepted,) = await self._parts.intake.record([_event(incoming, placed.scope, state)])
-        if accepted.new and incoming.author.voice is Voice.PERSON:
+        if accepted.new and (incoming.author.voice is Voice.PERSON or incoming.happening not in TALK):
             work = partial(self.serve, incoming, placed, secrets)
             if not self._parts.conversations.put(incoming.room.key, work):
                 _log.warning("room is flooded: recorded, not answered", room=incoming.room.key)
-        return Taken(durable=True, new=accepted.new)
+        return Taken(durable=True, new=accepted.new, private=not is_public(incoming.words))
 
     # -- work: one event at a time for each room ------------------------------------------------------------------
 

@@ -89,7 +89,7 @@ def seat_after(seat: Seat, word: str, argument: str) -> Seat | None:
         case "join":
             return replace(seat, room=name, thread="")
         case "as":
-            return replace(seat, speaker=name, thread="")
+            return replace(seat, speaker=name.lower(), thread="")  # a person's folder is in lower case
         case "dm":
             return replace(seat, room=None, thread="")
         case "thread" if not name or _NAME.fullmatch(name):
