@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from weakref import WeakValueDictionary
 
 import aiohttp
@@ -29,8 +29,8 @@ from memory_core.ids import RoomKind
 from memory_core.messages import Voice
 
 INTENTS = discord.Intents(guilds=True, guild_messages=True, dm_messages=True, message_content=True)
-NEW_SERVER = timedelta(days=1)
-"""An invitation of this age is still new at the start; the event's key keeps it from being told twice."""
+LONGEST_WAIT_S = 60.0
+"""A rate limit that asks for more makes a sending fail, rather than hold up its room."""
 
 _log = logging.getLogger(__name__)
 
@@ -55,11 +55,13 @@ class Connection(discord.Client):
             connector=connector,
             allowed_mentions=NO_PINGS,
             max_messages=None,
+            max_ratelimit_timeout=LONGEST_WAIT_S,
             member_cache_flags=discord.MemberCacheFlags.none(),
             guild_ready_timeout=guild_ready_timeout_s,
         )
         self._deliver = deliver
         self._called: Recent[None] = Recent(1_000)
+        self._names: Recent[str] = Recent(10_000)
         self._turnstiles: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
         self._tree = command_tree(self, self._take_interaction)
         self.channels = Channels(self)
@@ -69,7 +71,7 @@ class Connection(discord.Client):
     @property
     def own(self) -> normalise.Own:
         """Who we are, for normalise."""
-        return normalise.Own(self.user.id if self.user else 0, self.application_id, self._called)
+        return normalise.Own(self.user.id if self.user else 0, self.application_id, self._called, self._names)
 
     async def setup_hook(self) -> None:
         """Register /remem; without it, text commands still work."""
@@ -93,11 +95,13 @@ class Connection(discord.Client):
             channel = await self.channels.certain(message.channel)
             incoming = normalise.posted(message, channel, self.own, await texts_of(message))
             if incoming is not None:
-                self._note_thread(incoming, channel)
+                self._note(message, incoming, channel)
             await self._hand_in(incoming)
 
-    def _note_thread(self, incoming: Incoming, channel: Channel) -> None:
-        """A thread in which we speak, or are spoken to, is one that we were called into."""
+    def _note(self, message: discord.Message, incoming: Incoming, channel: Channel) -> None:
+        """What people are called. A thread in which we speak, or are spoken to, is one that we were called into."""
+        for user in (message.author, *message.mentions):
+            self._names.put(user.id, user.display_name)
         if isinstance(channel, discord.Thread) and (incoming.addressed or incoming.author.voice is Voice.SELF):
             self._called.put(channel.id, None)
 
@@ -105,7 +109,8 @@ class Connection(discord.Client):
         """MESSAGE_UPDATE, also of messages that nobody remembers."""
         async with self._in_order(payload.channel_id):
             channel = await self.channels.certain(payload.message.channel)
-            await self._hand_in(normalise.edited(payload.message, channel, self.own))
+            texts = await texts_of(payload.message) if payload.message.edited_at is not None else {}
+            await self._hand_in(normalise.edited(payload.message, channel, self.own, texts))
 
     async def on_raw_message_delete(self, payload: discord.RawMessageDeleteEvent) -> None:
         """MESSAGE_DELETE."""
@@ -130,9 +135,7 @@ class Connection(discord.Client):
     async def on_guild_available(self, guild: discord.Guild) -> None:
         """A server at the start, or after an outage. Told as joined where the invitation is new: people invite first
         and start remem then, and discord.py takes an invitation during the start for a server that was there."""
-        me: discord.Member | None = guild.me
-        since = me.joined_at if me is not None else None
-        if since is not None and datetime.now(UTC) - since < NEW_SERVER:
+        if notices.is_new(guild, datetime.now(UTC)):
             await self._joined(guild)
 
     async def _joined(self, guild: discord.Guild) -> None:

@@ -12,7 +12,7 @@ addressed. An EDIT's `sent_at` is the time of the edit.
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 import discord
@@ -33,11 +33,13 @@ _SPOKEN = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """What the payload does not say: our user id, our application id, the threads we were called into."""
+    """What the payload does not say: our user id, our application id, the threads we were called into, and what the
+    people are called that were seen lately (a command's words mention people by id alone)."""
 
     me: int
     application: int | None = None
     called: Container[int] = frozenset()
+    names: Mapping[int, str] = field(default_factory=dict)
 
 
 def posted(
@@ -70,7 +72,9 @@ def posted(
     )
 
 
-def edited(message: discord.Message, channel: Channel, own: Own) -> Incoming | None:
+def edited(
+    message: discord.Message, channel: Channel, own: Own, texts: Mapping[int, tuple[str, bool]] | None = None
+) -> Incoming | None:
     """A changed text; None for updates that no author made."""
     if message.edited_at is None or message.type not in _SPOKEN:
         return None
@@ -87,7 +91,7 @@ def edited(message: discord.Message, channel: Channel, own: Own) -> Incoming | N
         _text(message, author.voice, own),
         identity,
         author.voice is Voice.PERSON and _addressed(message, channel, own),
-        attachments=_attachments(message, {}),
+        attachments=_attachments(message, texts or {}),
     )
 
 
@@ -102,7 +106,7 @@ def deleted(native: int, channel: Channel, own: Own, at: datetime) -> Incoming:
 def author_of(message: discord.Message, channel: Channel, own: Own) -> Author:
     """Who wrote it. Everything that goes out under our application is us, webhook posts included."""
     ours = message.author.id == own.me or (own.application is not None and message.application_id == own.application)
-    other = message.author.bot or message.webhook_id is not None
+    other = message.author.bot or message.author.system or message.webhook_id is not None
     voice = Voice.SELF if ours else Voice.BOT if other else Voice.PERSON
     name = one_line(message.author.display_name, 80)
     return Author(person(message.author.id), name, voice, _is_admin(message.author, channel))
@@ -130,9 +134,9 @@ def _addressed(message: discord.Message, channel: Channel, own: Own) -> bool:
 
 def _text(message: discord.Message, voice: Voice, own: Own) -> str:
     """What was written; for a forward the quoted text, for a bot's embed its words."""
-    text = readable(message, own.me).strip()
+    text = readable(message, own.me, own.names).strip()
     if not text and message.message_snapshots:
-        quoted = named(message.message_snapshots[0].content, {}, message.guild)
+        quoted = named(message.message_snapshots[0].content, {}, message.guild, own.names)
         return "\n".join(f"> {line}" for line in quoted.splitlines())
     if not text and voice is Voice.BOT:
         return "\n".join(part for embed in message.embeds for part in (embed.title, embed.description) if part)

@@ -7,7 +7,7 @@ their time, so that a later one is another event.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import discord
 
@@ -17,6 +17,9 @@ from adapters.discord.readable import named
 from adapters.messages import Author, Happening, Incoming
 from memory_core.ids import EventKey, RoomKind, message_key
 from memory_core.text import one_line
+
+NEW_SERVER = timedelta(days=1)
+"""An invitation of this age is still new at the start; the event's key keeps it from being told twice."""
 
 
 def changed(what: Happening, channel: Channel, own: Own, at: datetime) -> Incoming:
@@ -33,6 +36,12 @@ def joined(guild: discord.Guild, channel: Channel, own: Own, at: datetime) -> In
     event = EventKey(f"discord:server:{guild.id}@{since.isoformat()}")
     place = conversation_of(channel)
     return Incoming(Happening.JOINED_SERVER, event, room_of(channel), place, somebody(own), at)
+
+
+def is_new(guild: discord.Guild, now: datetime) -> bool:
+    """Was the bot invited here within NEW_SERVER?"""
+    me: discord.Member | None = guild.me
+    return me is not None and me.joined_at is not None and now - me.joined_at < NEW_SERVER
 
 
 def greeting_place(guild: discord.Guild) -> discord.TextChannel | None:
@@ -84,4 +93,4 @@ def words_of(given: discord.Interaction[discord.Client], own: Own) -> str:
     for option in options if isinstance(options, list) else ():
         found[str(option.get("name"))] = str(option.get("value", ""))
     words = " ".join(found[name].strip() for name in ("action", "text") if found.get(name, "").strip())
-    return named(words, {own.me: "remem"}, given.guild)
+    return named(words, {own.me: "remem"}, given.guild, own.names)

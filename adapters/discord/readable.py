@@ -20,12 +20,13 @@ _MARKUP = re.compile(
     r"<(?:@!?(?P<user>\d{1,20})|@&(?P<role>\d{1,20})|\#(?P<channel>\d{1,20})"
     r"|a?:(?P<emoji>\w{1,32}):\d{1,20}|t:(?P<time>-?\d{1,13})(?::[A-Za-z])?|/(?P<command>[^:<>\n]{1,100}):\d{1,20})>"
 )
+_NOBODY: Mapping[int, str] = {}
 
 
-def readable(message: discord.Message, me: int) -> str:
+def readable(message: discord.Message, me: int, known: Mapping[int, str]) -> str:
     """The text of `message` with names for ids, without the mention of the bot (`me`) that it begins with."""
     names = {user.id: user.display_name for user in message.mentions}
-    return named(without_address(message.content, me), names, message.guild)
+    return named(without_address(message.content, me), names, message.guild, known)
 
 
 def without_address(content: str, me: int) -> str:
@@ -33,14 +34,19 @@ def without_address(content: str, me: int) -> str:
     return re.sub(rf"\A(?:\s*<@!?{me}>[,:]?)+\s*", "", content)
 
 
-def named(text: str, users: Mapping[int, str], guild: discord.Guild | None) -> str:
-    """`text` with a name for every id that Discord's markup holds; no markup is left, nor made by a name."""
+def named(
+    text: str, users: Mapping[int, str], guild: discord.Guild | None, known: Mapping[int, str] = _NOBODY
+) -> str:
+    """`text` with a name for every id that Discord's markup holds; no markup is left, nor made by a name.
+
+    People are looked up in `users`, then in `known`.
+    """
 
     def replace(found: re.Match[str]) -> str:
         kind, value = found.lastgroup or "", found[found.lastgroup or 0]
         match kind:
             case "user":
-                return f"@{_plain(users.get(int(value), 'someone'))}"
+                return f"@{_plain(users.get(int(value)) or known.get(int(value), 'someone'))}"
             case "role":
                 role = guild.get_role(int(value)) if guild else None
                 return f"@{_plain(role.name if role else 'some role')}"

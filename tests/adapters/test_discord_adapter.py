@@ -210,6 +210,19 @@ async def test_case_11_a_long_paste_is_read_up_to_the_cap_and_marked() -> None:
             assert (unread.name, unread.text) == ("lost.txt", "")
 
 
+async def test_an_edit_keeps_what_its_file_says() -> None:
+    heard = Heard()
+    async with DiscordPeer() as peer:
+        guild = peer.add_guild("Acme", ("build",))
+        ana = peer.add_user("ana", guild)
+        async with running(peer, heard):
+            note = Attached("note.txt", b"we use Redis", "text/plain")
+            message = await peer.message(guild.channels[0], ana, "seee", files=(note,))
+            await peer.edit(message, "see")
+            edit = await heard.wait(lambda one: one.happening is Happening.EDIT)
+            assert (edit.text, edit.attachments[0].text) == ("see", "we use Redis")
+
+
 async def test_order_is_kept_in_a_room_while_a_file_is_read() -> None:
     heard = Heard()
     async with DiscordPeer() as peer:

@@ -57,6 +57,18 @@ async def test_a_command_is_heard_with_its_words_and_answered_to_the_asker() -> 
             assert (said.text, said.ephemeral) == ("noted", True)
 
 
+async def test_case_44_a_command_names_people_that_were_seen() -> None:
+    heard = Heard()
+    async with DiscordPeer() as peer:
+        guild = peer.add_guild("Acme", ("build",))
+        ana = peer.add_user("ana", guild, display="Ana")
+        async with running(peer, heard):
+            await peer.message(guild.channels[0], ana, "hi")
+            await heard.said("hi")
+            await peer.command(guild.channels[0], ana, "note", f"{ana.mention} owns billing, <@5> pays")
+            assert (await heard.wait(_is_command)).words == "note @Ana owns billing, @someone pays"
+
+
 async def test_the_bare_command_saves_in_public() -> None:
     heard = Heard()
     async with DiscordPeer() as peer:
