@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memory_core.flush import Trigger, read_state
-
 from adapters.messages import Incoming
 from bot.conversations import Talk
 from bot.joining import Joining
@@ -19,6 +17,7 @@ from memory_core.commands import Call, Right, Unknown, note_kind, parse
 from memory_core.errors import Denied
 from memory_core.extract import candidates_in
 from memory_core.first_join import ensure_index, set_front, set_rule
+from memory_core.flush import Trigger, read_state
 from memory_core.gate import OpenIndex, open_index
 from memory_core.handle import Handle
 from memory_core.ids import GroupScope, MessageKey, PageId, RoomKey, RoomKind, Scope

@@ -9,10 +9,10 @@ import logging
 import sys
 
 import structlog
-from memory_core.redact import mask
 from structlog.typing import EventDict, Processor
 
 from bot.settings import Settings
+from memory_core.redact import mask
 
 
 def _masked(logger: object, method: str, event: EventDict) -> EventDict:

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import structlog
-from memory_core.flush import Flushing, Receipt, Trigger, resume, write_now
 
 from bot.conversations import Conversations
 from memory_core.candidates import Candidate, Extractor
 from memory_core.errors import RememError
 from memory_core.first_join import ensure_index
+from memory_core.flush import Flushing, Receipt, Trigger, resume, write_now
 from memory_core.handle import Handle, Handles
 from memory_core.ids import GroupScope, PageId, Scope
 from memory_core.records import Record

@@ -16,8 +16,6 @@ from dataclasses import replace
 from functools import partial
 
 import structlog
-from memory_core.flush import Trigger
-from memory_core.redact import mask
 
 from adapters.base import Taken
 from adapters.messages import Button, Delivery, Happening, Incoming, Outgoing, Sent
@@ -43,11 +41,13 @@ from bot.wording import (
 from memory_core.commands import text_command
 from memory_core.errors import LedgerFailed, RememError
 from memory_core.extract import at_once
+from memory_core.flush import Trigger
 from memory_core.gate import persona
 from memory_core.ids import EventKey, RoomKind, Scope, message_key
 from memory_core.ledger.base import Deleted, Edited, Event, Hit, Noted, Posted, RoomState
 from memory_core.loading import disclose
 from memory_core.messages import Message, Voice
+from memory_core.redact import mask
 
 FULL = 0.8
 """The share of the context at which a conversation is saved before anything of it is cut (design section 9)."""

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memory_core.flush import read_state
-
 from adapters.messages import Attachment, Button, Room
 from memory_core.answers import flush_time
 from memory_core.candidates import Candidate
 from memory_core.disclosure import Disclosure
 from memory_core.errors import RememError
+from memory_core.flush import read_state
 from memory_core.handle import Handle
 from memory_core.ids import PageId
 from memory_core.records import Record
