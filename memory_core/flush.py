@@ -30,7 +30,7 @@ from memory_core.catalogue import rebuild_catalogue
 from memory_core.errors import LedgerDamaged, NoIndex, RememError, StoreError
 from memory_core.extract import retracted_in
 from memory_core.flush_state import FlushState
-from memory_core.gathering import draft_on, fill, journals_of
+from memory_core.gathering import draft_on, fill, gone_from, journals_of
 from memory_core.handle import Handle
 from memory_core.ids import Conversation, DirectScope, MessageKey
 from memory_core.layouts import FLUSH_STATE, INDEX
@@ -156,13 +156,15 @@ async def _save(
     state = await read_state(handle)
     facts = [fact for part in heard for fact in _facts(part, zone, handle)]
     settled, pending = settle(state.pending_items, facts) if heard else ((), state.pending_items)
-    draft = await draft_on(handle, zone, now, journals_of(heard_messages(heard), zone))
-    await fill(handle, draft, settled, heard_messages(heard), _retracted(heard))
+    spoken = tuple(message for part in heard for message in part.spoken)
+    gone = await gone_from(handle, _retracted(heard))
+    draft = await draft_on(handle, zone, now, journals_of(spoken, zone), every_journal=bool(gone))
+    await fill(handle, draft, settled, spoken, gone)
     receipt = Receipt(
         number=0,
         trigger=trigger,
         kinds=dict(draft.kinds),
-        messages=sum(len(part.spoken) for part in heard),
+        messages=len(spoken),
         pending=len(pending),
         at=now,
     )
@@ -208,8 +210,3 @@ def _facts(part: Heard, zone: tzinfo, handle: Handle) -> list[Fact]:
 
 def _retracted(heard: Sequence[Heard]) -> frozenset[MessageKey]:
     return frozenset(key for part in heard for key in retracted_in(part.request))
-
-
-def heard_messages(heard: Sequence[Heard]) -> tuple[Message, ...]:
-    """The messages of persons in all conversations."""
-    return tuple(message for part in heard for message in part.spoken)

@@ -36,12 +36,21 @@ def journals_of(messages: Iterable[Message], zone: tzinfo) -> tuple[PageId, ...]
     return tuple(dict.fromkeys(journal_page(local_day(message.sent_at, zone)) for message in messages))
 
 
-async def draft_on(handle: Handle, zone: tzinfo, now: datetime, journals: Collection[PageId]) -> Draft:
+async def gone_from(handle: Handle, retracted: Collection[MessageKey]) -> frozenset[MessageKey]:
+    """The messages whose statements must leave: deleted ones, and those written at once and then taken back."""
+    deleted = [change.message for change in await handle.ledger.changed() if change.deleted]
+    return frozenset([*deleted, *(key for key, _, _ in await handle.ledger.written() if key in retracted)])
+
+
+async def draft_on(
+    handle: Handle, zone: tzinfo, now: datetime, journals: Collection[PageId], *, every_journal: bool = False
+) -> Draft:
     """A draft on the scope's pages as they are now. Raises StoreError."""
     texts: dict[PageId, str] = {}
     for page in await handle.store.pages():
         rule = handle.table.rule(page)
-        if (rule.form in _FORMS and not rule.shared) or page == TASKS or page in journals:
+        journal = page in journals or (every_journal and rule.form is Form.JOURNAL)
+        if (rule.form in _FORMS and not rule.shared) or page == TASKS or journal:
             found = await handle.store.read(page)
             if found is not None:
                 texts[page] = found.text
@@ -54,12 +63,10 @@ async def fill(
     draft: Draft,
     settled: Sequence[Fact],
     messages: Sequence[Message],
-    retracted: Collection[MessageKey],
+    gone: Collection[MessageKey],
 ) -> None:
     """Put everything into the draft that this flush has. Raises LedgerError."""
-    gone = {change.message for change in await handle.ledger.changed() if change.deleted}
     written = await handle.ledger.written()
-    gone |= {message for message, _, _ in written if message in retracted}
     for key in sorted(gone):
         for operation in withdraw(key, draft.texts, draft.table, draft.now):
             draft.do(operation, undone=False)

@@ -20,9 +20,7 @@ from memory_core.text import terms
 _NEW_COVERED = 0.8
 _OLD_COVERED = 0.5
 _ABOUT = 0.6
-_IDLE = frozenset(
-    {"now", "use", "also", "decid", "decision", "agre", "agreement", "todo", "task", "remember", "note"}
-)
+_IDLE = frozenset({"now", "use", "also", "decid", "decision", "agre", "agreement", "todo", "task", "rememb"})
 """Stems that frame a statement and say nothing of its matter."""
 _TURNING = re.compile(
     r"\b(?:not|never|no longer|no|without|off|cannot|\w+n['’]?t|dis(?:able|abled|allow|allowed)|stop(?:ped|s)?|"
