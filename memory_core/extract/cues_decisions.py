@@ -9,6 +9,12 @@ _BODIES = (
     r"(?:we|the team|team|board|the board|management|leadership|legal|marketing|product|finance|security|"
     r"ops|sales|hr|the customer|the client|the boss|the committee|the group|the company|everyone)"
 )
+_FIXED = (
+    r"(?:budget|deadline|launch|launch date|release|release date|go-?live|target date|review date|due date|"
+    r"start date|"
+    r"price|discount|stipend|kick-?off|milestone|cut-?over|demo|weekly|retro|standup|stand-up|contract|vendor)"
+)
+"""What a team fixes, and then says that it is so."""
 _HAVE = r"(?:'ve| have| has)?(?: all| both| just| now| finally| already| also| then)?"
 
 DECISIONS = (
@@ -34,6 +40,16 @@ DECISIONS = (
             r"\bwe'?(?:re| are) (?:now )?(?:going|sticking|staying|moving ahead) with\b",
             START + r"(?:going|sticking) with\b(?! the)",
             r"\bfinal (?:answer|decision)\b",
+            rf"\b{_FIXED} (?:is|are|was|were|has been|have been|got|gets)(?: now| officially)? "
+            r"(?:approved|moved to|postponed to|pushed to|shifted to|rescheduled to|set (?:to|for)|changed to|"
+            r"confirmed)",
+            rf"\b{_FIXED} (?:is|moves to|moved to|changes to) now (?:at |on |the )?[\w€$]*\d",
+            rf"\b{_FIXED} (?:is now|moves to|moved to|changes to) (?:at |on |the )?[\w€$,. ]{{0,12}}\d",
+            r"^(?!.{0,60}(?:建议|提议|提案|想把|能否|能不能|要不)).{0,30}(?<![把将])"
+            r"(?:预算|截止日期|上线时间|上线日期|发布时间|发布日期|评审|例会|周会|价格|折扣|发版)[^，,。？?]{0,8}"
+            r"(?:改到|推迟到|提前到|定为|定在|改为|调整为|延期到|批了|已批准)",
+            r"\b(?:budget|termin|frist|release|preis|start) (?:ist|wird|wurde)(?: jetzt| nun)? "
+            r"(?:auf .{2,40} (?:verschoben|gelegt|festgesetzt)|genehmigt)",
             START + r"(?:最终|最后|已经?|现已|经讨论|大家|会上|会议|团队|公司|领导|老板|产品|我们)*(?:一致)?(?:决定|"
             r"敲定|拍板|商定|议定|确定)(?:了|把|将|是|要|用|在|由|从|先|不|采用|使用|改|让|对|[A-Za-z0-9])",
             r"(?:我们|大家|团队|公司|领导|老板|会上|会议|经讨论)[\w，, ]{0,8}(?:决定|敲定|拍板|商定|确定)(?:了|"

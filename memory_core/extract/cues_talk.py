@@ -141,7 +141,16 @@ SUPPOSE = cue(
 )
 """Only supposed."""
 
+PROPOSING = cue(
+    r"\b(?:propose|suggest|should|could|would|can we|want|wants|hope|hoping|ask(?:ed)? (?:for|to))\b",
+    r"建议|提议|提案|希望|能否|能不能|想",
+    r"\b(?:vorschlag\w*|schlage|sollte\w*|könnte\w*)\b",
+)
+"""In front of a decision's words: it is only wished for."""
+
 UNDECIDED = cue(
+    r"\b(?:no|none of the) (?:\w+ ){1,3}(?:is|are|was|were|has been) (?:approved|decided|chosen|selected|"
+    r"confirmed)\b",
     r"\b(?:haven't|hasn't|have not|has not|not|never|didn't|did not|yet to|to be|need to|needs to|have to|"
     r"can't|cannot|until (?:we|it)|still|once|before|when|should|who|how|what|did|if|whether)(?: \w+){0,3} "
     r"(?:decide|decided|resolved|chosen|agreed|agree)\b",

@@ -60,10 +60,15 @@ def retracted_in(request: Request) -> tuple[MessageKey, ...]:
 def at_once(message: Message, *, direct: bool) -> Candidate | None:
     """What `message` alone says that cannot wait: an explicit decision, `remember …`, a task's change; else None.
 
-    Fast: most messages cost one search. `direct`: said in a 1:1 DM.
+    Fast: most messages of a group cost one search. `direct`: said in a 1:1 DM.
     """
-    if message.voice is not Voice.PERSON or not _URGENT.search(message.text):
+    if message.voice is not Voice.PERSON or not (direct or _URGENT.search(message.text)):
         return None
+    return urgent_in(message, direct=direct)
+
+
+def urgent_in(message: Message, *, direct: bool) -> Candidate | None:
+    """What `at_once` answers, without its first quick look."""
     for sentence in sentences(message.text):
         found = finding_in(sentence, message, direct=direct)
         if found is not None and _cannot_wait(found):
@@ -144,14 +149,17 @@ def _project(text: str) -> str:
 
 
 _URGENT = re.compile(
-    r"decid|decision|resolved|settled|voted|chose|going with|sticking with|staying with|final answer|remember|"
+    r"decid|decision|approved|confirmed|moved|moves to|changes to|changed to|pushed|postponed|shifted|"
+    r"scheduled|set to|set for|is now"
+    r"|resolved|settled|voted|chose|going with|sticking with|staying with|final answer|remember|"
     r"note|keep in mind"
     r"|forget|to-?do|task|action|done|finish|complete|deployed|migrated|shipped|released|merged|live|fixed"
-    r"|决|定了|敲定|拍板|商定|确定|结论|记|备忘|忘|牢记|待办|待辦|任务|待处理|行动项|完成|搞定|上线|发布|做完|"
+    r"|决|定|拍板|结论|改到|改为|推迟|提前|调整|延期|批|记|备忘|忘|牢记|待办|待辦|任务|待处理|行动项|完成|搞定|"
+    r"上线|发布|做完|"
     r"改完|修好|发给|提交|合并|部署|迁移"
     r"|決|結論|覚え|メモ|タスク|やること|宿題|完了|終わ|対応しました|にしました|リリース"
     r"|beschl|entsch|festgelegt|wir nehmen|bleiben bei|merk|vergessen|denk|notier|aufgabe|zu tun|erledigt|"
-    r"fertig|umgestellt|ausgerollt",
+    r"fertig|umgestellt|ausgerollt|genehmigt|verschoben|gelegt|gesetzt|live",
     re.IGNORECASE,
 )
-"""No cue of `at_once` matches a text without one of these."""
+"""In a group nothing is told at once without one of these."""

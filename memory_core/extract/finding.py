@@ -159,7 +159,8 @@ def _void(sentence: Sentence, cue: Cue, match: re.Match[str]) -> bool:
     before = plain[: match.end()] if cue.firmness is not Firmness.HINTED else plain
     if cues_talk.SUPPOSE.search(before) or (cue.firmness is Firmness.HINTED and len(topic(plain)) < 2):
         return True
-    if cue.kind in DECIDING and cues_talk.UNDECIDED.search(plain):
+    wished = cue.firmness is Firmness.EXPLICIT and cues_talk.PROPOSING.search(plain[: match.start()])
+    if cue.kind in DECIDING and (wished or cues_talk.UNDECIDED.search(plain)):
         return True
     return cue.kind in DECIDING | WORKING and bool(cues_talk.SOCIAL.search(plain))
 

@@ -86,6 +86,6 @@ def same_fact(old: Item, new: Item) -> bool:
 
 
 def other_value(old: Item, new: Item) -> bool:
-    """True when both name numbers and the new ones are others: not a repeat but a change."""
+    """True when each names a number that the other does not: not a repeat but a change."""
     had, has = set(_VALUE.findall(old.finding.text)), set(_VALUE.findall(new.finding.text))
-    return bool(had and has and not had & has)
+    return bool(had - has and has - had)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from memory_core.candidates import Request
 from memory_core.extract import at_once, candidates_in, retracted_in
+from memory_core.extract.extractor import urgent_in
 from memory_core.ids import Conversation, PersonKey, RoomKey, message_key
 from memory_core.messages import Message, Voice
 from tests.data_dir import data_file
@@ -54,6 +55,13 @@ def test_candidates_cite_what_persons_said_and_keep_their_form(request: Request)
     assert candidates_in(request) == found
     keys = {one.key for one in (*request.before, *request.messages)}
     assert set(retracted_in(request)) <= keys
+
+
+def test_the_quick_look_misses_nothing_that_cannot_wait() -> None:
+    for conversation in load():
+        for one in conversation.request.messages:
+            if one.voice is Voice.PERSON:
+                assert at_once(one, direct=False) == urgent_in(one, direct=False)
 
 
 @settings(max_examples=scale(4000), deadline=None)
