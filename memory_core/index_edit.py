@@ -171,7 +171,8 @@ def _with_value(text: str, key: str, value: str) -> str:
         lines[first:end] = [Line(f"{kept}: {value}", lines[end - 1].newline, Part.FRONT)]
         return _joined(lines)
     end = front[-1]
-    while end > front[0] and (not lines[end].live or not lines[end].text.strip()):
+    opening = next(at for at in front if not lines[at].live)
+    while end > opening and (not lines[end].live or not lines[end].text.strip()):
         end -= 1
     return _joined(_inserted(lines, end + 1, [f"{key}: {value}"], newline))
 
@@ -239,7 +240,7 @@ def with_catalogue(text: str, rows: Sequence[CatalogueRow], journals: Sequence[t
     start = end - 1
     while start - 1 in derived and "remem:catalogue" not in lines[start].text.replace(CATALOGUE_END, ""):
         start -= 1
-    newline = newline_of(text)
+    newline = lines[start].newline or newline_of(text)
     fresh = [Line(line, newline, Part.CATALOGUE) for line in block]
     fresh[-1] = Line(block[-1], lines[end - 1].newline, Part.CATALOGUE)
     lines[start:end] = fresh
@@ -318,6 +319,8 @@ def _gap(lines: Sequence[Line], at: int) -> list[str]:
 def _inserted(lines: list[Line], at: int, new: Sequence[str], newline: str) -> list[Line]:
     """`lines` with `new` ones before line `at`; a last line without an end gets one."""
     before = lines[:at]
+    if before and before[-1].newline == "\r" != newline:
+        newline = "\r\n"  # a blank line's lone LF would melt into the CR before it
     if before and not before[-1].newline:
         before[-1] = replace(before[-1], newline=newline)
     return [*before, *(Line(text, newline, Part.OTHER) for text in new), *lines[at:]]

@@ -35,6 +35,7 @@ _PIPE = re.compile(r"(?<!\\)\|")
 _DASHES = re.compile(r":?-{1,}:?")
 _LINK = re.compile(r"!?\[[^\]]*\]\(<?([^)>\s]+)>?[^)]*\)")
 _WIKI_LINK = re.compile(r"\[\[([^\]|]+)(?:\|[^\]]*)?\]\]")
+_NUMBERING = re.compile(r"^(?:[\W\d]|[一二三四五六七八九十]+[、.])+")
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 
 _RULES_TEXT = """hard rules|hard rule|rules|group rules|硬规则|硬性规则|规则|铁律|群规|硬規則|規則|ハードルール|
@@ -87,8 +88,10 @@ class Line:
 
 
 def newline_of(text: str) -> str:
-    """The line end that `text` uses: CRLF if its first line does, else LF."""
+    """The line end that `text` uses: CRLF if its first line does, CR where there is no other, else LF."""
     first = text.find("\n")
+    if first < 0 and "\r" in text:
+        return "\r"
     return "\r\n" if first > 0 and text[first - 1] == "\r" else "\n"
 
 
@@ -165,7 +168,7 @@ def part_named(title: str, *, exact: bool = False) -> Part | None:
     if exact:
         whole = fold(title).strip()
         return Part.RULES if whole in _RULES else Part.ROUTES if whole in _ROUTES else None
-    names = {name.strip(" *_:：.。\t") for name in re.split(r"[/|(（:：—–]", re.sub(r"^[\W\d]+", "", fold(title)))}
+    names = {name.strip(" *_:：.。\t") for name in re.split(r"[/|(（:：—–]", _NUMBERING.sub("", fold(title)))}
     if names & _RULES:
         return Part.RULES
     return Part.ROUTES if names & _ROUTES else None
@@ -224,7 +227,7 @@ def _front_length(lines: Sequence[str]) -> int:
             keys += 1
         elif not keys and not line.startswith("#"):
             return 0
-        elif not _INSIDE_FRONT.match(line) or (not line and _begins_body(lines[at + 1 :])):
+        elif (not line or not _INSIDE_FRONT.match(line)) and _begins_body(lines[at:]):
             return at if keys else 0
     return len(lines) if keys else 0
 

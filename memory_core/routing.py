@@ -6,9 +6,10 @@ A row is scored in two parts, and the better row wins; a tie goes to the higher 
   weight of its terms that stand in the message, and by how much of the phrase that is; terms standing side by side as
   in the phrase count a little more. A term weighs less when several rows have it, or when it is a word of any message
   (who, today, 什么). The best phrase counts whole, each further one half of the one before.
-* The word list of the page's kind (lexicon): the same sum over its cues, times LEXICON_SHARE. Cues that the row's own
-  words found already are not counted twice. A page that stands for one of many (a project) is found by its row or its
-  own name, which counts double; its word list only helps.
+* The word list of the page's kind (lexicon): the same sum over its cues, at most LEXICON_LIMIT, times LEXICON_SHARE,
+  so that it never outweighs a word of weight in a row. Cues that the row's own words found already are not counted
+  twice. A page that stands for one of many (a project) is found by its row or its own name, which counts double; its
+  word list only helps.
 
 What scores under THRESHOLD is no match. Only pages that a live row names are candidates; pages without a priority
 (conventions) are never matched directly, `best_convention` chooses among those that a loaded page names.
@@ -31,6 +32,7 @@ from memory_core.text import is_pleasantry, surfaces, terms
 
 THRESHOLD = 0.37
 LEXICON_SHARE = 0.6
+LEXICON_LIMIT = 1.25
 NAME_WEIGHT = 2.0
 _HEAD_CHARS, _TAIL_CHARS = 1500, 500
 _SEPARATORS = re.compile(r"[,;/|，、；·•\n]|\s+(?:or|und|oder|and)\s+|\s[-–—]\s|[.。!！?？](?:\s|$)|或者?|以及|和")
@@ -109,7 +111,7 @@ def _score(
         own += _name_hit(said, _own_name(route.page, rule))
     used = {term for hit in own for term in hit.used}
     kind = _cue_hits(said, cues(rule.lexicon), used) if own or helps_alone else []
-    score = _sum(own) + LEXICON_SHARE * _sum(kind)
+    score = _sum(own) + LEXICON_SHARE * min(_sum(kind), LEXICON_LIMIT)
     if not score:
         return None
     row = route.trigger if len(route.trigger) <= 60 else f"{route.trigger[:59]}…"
@@ -174,11 +176,24 @@ def _own_hits(said: _Said, trigger: str, rarity: Mapping[str, float]) -> list[_H
         if not present:
             continue
         found, total = sum(weights[term] for term in present), sum(weights.values())
-        score = min(1.0, found) * math.sqrt(found / total)
-        if len(present) == len(weights) > 1:
-            score *= 1.2 if _side_by_side(said, phrase) else 0.9
+        score = min(1.0, found) * (found / total) ** _part_exponent(phrase)
+        if len(present) == len(weights):
+            score *= 1.0 if len(weights) == 1 else 1.2 if _side_by_side(said, phrase) else 0.9
+        elif all(generality(term) < 1 for term in present):
+            score *= 0.4
         hits.append(_Hit(" ".join(dict.fromkeys(said.words[term] for term in present)), score, frozenset(present)))
     return hits
+
+
+def _part_exponent(phrase: Sequence[str]) -> float:
+    """How much a part of a phrase is worth.
+
+    Half of a two-word phrase is half of it (tech of tech stack); one word of a sentence may be all that it is about;
+    pairs of characters overlap, so that one of three is more than a third.
+    """
+    if is_paired(phrase[0]):
+        return 0.5
+    return 1.0 if len(phrase) == 2 else 0.5 if len(phrase) == 3 else 1 / 3
 
 
 def _name_hit(said: _Said, name: str) -> list[_Hit]:

@@ -5,7 +5,8 @@ are alike in so far as they share terms:
 
     script                          terms
     Latin, Cyrillic, Greek, …       one per word, case-folded; Latin words lightly stemmed (a word with ä, ö, ü as
-                                    German, every other as English), the commonest function words dropped
+                                    German, every other as English; chose as choose), the commonest function
+                                    words dropped
     Chinese, Japanese, Korean,      two neighbouring characters each (部署服务 → 部署, 署服, 服务), because these
     Thai, Lao, Khmer, Burmese       scripts put no blank between words, or glue particles to them; a lone one stays
     identifiers                     whole, and by their parts (`foo_bar` → foo_bar, foo, bar; `v2.3` → v2.3, 2.3)
@@ -54,6 +55,13 @@ der das und oder ist sind ein eine einen einem einer eines den dem des zu zum zu
 sie es uns mir dir mich dich sich bitte auch noch schon hat haben wird werden welche welcher welches
 """
 _SLOPPY = {"whos": "who", "wheres": "where", "whens": "when", "hows": "how", "whys": "why"}
+_IRREGULAR_TEXT = """
+decision decided|decisions decided|chose choose|chosen choose|choice choose|broke break|broken break|built build|
+wrote write|written write|ran run|sent send|paid pay|bought buy|kept keep|left leave|lost lose|met meet|sold sell|
+spent spend|took take|taken take|told tell|thought think|went go|gone go|gave give|given give|knew know|known know|
+said say|led lead|held hold|began begin|begun begin|fell fall|found find|got get|grew grow|drove drive|woke wake
+"""
+_IRREGULAR = dict(pair.split() for pair in _IRREGULAR_TEXT.replace("\n", "").split("|"))
 _STOP_WORDS = frozenset(_STOP_TEXT.split())
 _ENGLISH = stemmer("english")
 _GERMAN = stemmer("german")
@@ -110,7 +118,7 @@ def _humps(token: str) -> list[str]:
 @lru_cache(maxsize=1 << 16)
 def _stem(word: str) -> str:
     """The stem of one folded word; empty for a function word."""
-    word = _SLOPPY.get(word, word)
+    word = _SLOPPY.get(word) or _IRREGULAR.get(word, word)
     if word in _STOP_WORDS:
         return ""
     if any(char.isdigit() for char in word):
