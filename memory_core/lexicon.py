@@ -49,7 +49,8 @@ still open|not finished|unfinished|remaining|=holding up|=holding us up|=hold up
 期限|作業中|対応中|残り|終わってない|終わった|未完了|次に何|やること|いつまで|詰まって|止まって|状況|現状|
 間に合|aufgabe|aufgaben|blockiert|frist|fällig|stand der dinge|der stand|offene punkte|noch offen|in arbeit|
 fortschritt|bis wann|hängt|steht an|steht heute an|erledigen|erledigt|fertig sein|fertig|muss noch|noch raus|
-was fehlt
+was fehlt|coming along|=how's the * going|=how is the * going|slipped|=pick up|unassigned|unclaimed|
+=waiting for me|重写得怎么样|做得咋样|没人认领|认领|工单|进展如何|没办|哪些事|空档|どう進|進み具合|wie läuft
 """,
     PLAIN: """
 task|tasks|finish|finished|ship|when is|by when|=what's next|=whats next|on track|behind schedule|assigned|
@@ -79,18 +80,19 @@ environment variable|config file|docker|readme|onboarding docs|migration script|
 数据库|接口|规范|约定|代码风格|编程语言|技术选型|上线|发布|环境|怎么部署|流程|服务之间|微服务|依赖|技術棧|架構|
 倉庫|資料庫|端口|命名|本地|跑起来|强推|鉴权|认证方式|配置中心|灰度|回滚|怎么跑|怎么搭|怎么启动|怎么配|脚手架|
 アーキテクチャ|リポジトリ|デプロイ|フレームワーク|データベース|ブランチ|技術スタック|構成|設計|開発環境|規約|
-ステージング|本番|ローカル|起動|手順|命名|ポート|認証|architektur|datenbank|repository|deployen|bereitstellung|
-framework|schnittstelle|codestil|technologie|umgebung|lokal|zum laufen|namensschema|namenskonvention|einrichten
+ステージング|本番|ローカル|起動|手順|ポート|認証|architektur|datenbank|deployen|bereitstellung|schnittstelle|
+codestil|technologie|umgebung|lokal|zum laufen|namensschema|namenskonvention|einrichten|=is it * or|
+=the rule for|=rules for|commit message|commit messages|orm|=which tool|=what tool|native|=logs go|logging|原生|
+提交信息|日志|哪个平台|ルールは|コミット|welche version
 """,
     PLAIN: """
 stack|agreement|agreed|convention|language|version|service|services|server|cloud|provider|library|api|rest|sdk|
 auth|dependency|dependencies|environment|config|configuration|url|backend|frontend|push|pull request|PRs|
 test setup|tooling|workflow|host|hosted|setup|install|locally|policy|rollback|=do we|region|gateway|builds|flag|
-flags|supported|installed|=which version|=what version|unit test|unit tests|coverage|secrets|monitoring|cron|
-后端|前端|版本|服务器|配置|地址|用的什么|用什么|用的哪个|哪个库|合并|通信|api|rest|规则|支持|走的是|用的是|开关|
-网关|监听|仓位|哪个区|安装|单元测试|监控|バージョン|サーバー|使ってる|使っている|使って|言語|環境|設定|方法|
-ルール|api|rest|インストール|benutzen wir|verwenden wir|nutzen wir|sprache|server|abgemacht|vereinbart|rest|
-installieren|laufen
+flags|installed|=which version|=what version|unit test|unit tests|coverage|secrets|monitoring|cron|后端|前端|
+版本|服务器|配置|地址|用的什么|用什么|用的哪个|哪个库|合并|通信|规则|支持|走的是|用的是|开关|网关|监听|仓位|
+哪个区|安装|单元测试|监控|バージョン|サーバー|使ってる|使っている|使って|言語|環境|設定|方法|ルール|
+インストール|benutzen wir|verwenden wir|nutzen wir|sprache|abgemacht|vereinbart|installieren|laufen
 """,
     WEAK: """
 project|code|app|system|build|node|python|java|react|vue|flutter|postgres|mysql|redis|kafka|kubernetes|aws|css|
@@ -110,20 +112,26 @@ gotchas|pitfall|chose|choosing|picked|rejected|drop|dropped|trade-off|pros and c
 same error|flopped|决定|原因|教训|经验|踩坑|踩过|坑|根因|复盘|故障|上次|之前遇到|遇到过|怎么解决|怎么修|当时|
 当初|结论|怎么定|定的|拍板|选了|选型|放弃|绕过|事故|宕机|決定|教訓|經驗|为什么我们|我们为什么|为什么不|为什么要|
 为什么选|为什么用|为什么没|为啥不|为啥要|为啥选|为啥用|为何不|为何选|凭什么|怎么回事|咋回事|咋搞的|怎么处理的|
-处理的|结果如何|翻车|岔子|依据|修法|上回|那次|不用了|砍掉|要砍|收场|后来|理由|決めた|決まった|決め|学んだ|原因|
-障害|回避策|前にも|前に|以前|前回|やめた|やめて|選んだ|結論|経緯|直し方|何があった|あの時|なぜ私たち|なんで使|
+处理的|结果如何|翻车|岔子|依据|修法|上回|那次|不用了|砍掉|要砍|收场|后来|理由|決めた|決まった|決め|学んだ|障害|
+回避策|前にも|前に|以前|前回|やめた|やめて|選んだ|結論|経緯|直し方|何があった|あの時|なぜ私たち|なんで使|
 なんでやめ|なぜ選|なぜ使|どう対応|どう直|entschieden|entscheidung|ursache|grund|lektion|gelernt|schon mal|
 letztes mal|ausfall|fehler|umgehung|damals|ergebnis|gewählt|warum haben wir|warum wir|warum nicht|
 warum nutzen wir|warum benutzen wir|wieso haben wir|ausprobiert|doch mal|beschlossen|was war da|schiefgelaufen|
-schief gelaufen|schiefging
+schief gelaufen|schiefging|turn out|turned out|=what made us|=what made me|=what led|=led us|=story behind|
+=history of|=trouble with|=problems with|=issues with|=we agreed on something|=i think we agreed|=did we agree|
+=did we end up|=end up with|ended up|=used to|moved away|move away|=leave * for|=left * for|=how did the|
+=how did it|=how did that|=what came of|=results of|=feedback on|=already solved|=solved that|=fixed that|
+最后怎么|最后咋|最后怎样|结果咋|咋样了最后|怎么离开|为什么离开|商量过|讨论过|聊过|出过|教过训|
+效果如何|效果怎么样|反馈如何|来龙去脉|どうなった|だった理由|何が原因|ausgegangen|herausgekommen|gelaufen|
+hatten wir schon|vereinbart hatten
 """,
     PLAIN: """
 bug|fix|fixed|crash|crashed|mistake|failed|failure|broke|solved|solution|error|argument|experience|oom|died|
 flaky|remember when|=did we|discussed|discussion|chosen|choice|result|results|leak|regression|agree to|quit|
 hated|any good|=how did * go|=did it work|=did that work|timed out|timeout|switch from|switched|moving to|
-migrate from|报错|错误|问题|解决|修复|失败|试过|讨论|记得|以前|选择|oom|不稳定|泄漏|结果|又挂|挂了|评价|改成|
-换成|エラー|バグ|直した|解決|失敗|問題|議論|試した|試して|不安定|oom|変えた|problem|lösung|gelöst|gescheitert|
-diskutiert|diskussion|rausgeworfen|hatten wir|abgestürzt|umgestiegen
+migrate from|报错|错误|问题|解决|修复|失败|试过|讨论|记得|以前|选择|不稳定|泄漏|结果|又挂|挂了|评价|改成|换成|
+エラー|バグ|直した|解決|失敗|問題|議論|試した|試して|不安定|変えた|problem|lösung|gelöst|gescheitert|diskutiert|
+diskussion|rausgeworfen|hatten wir|abgestürzt|umgestiegen
 """,
     WEAK: """
 why|again|history|back then|issue|before|once|wieso|weshalb|warum|为什么|为啥|为何|為什麼|なぜ|なんで|どうして|
@@ -145,13 +153,15 @@ knows|approver|report to|manager|teammate|prefers|timezone of|=good with|=good a
 休假|負責|聯絡|郵箱|担当|担当者|連絡先|誰に|責任者|役割|メールアドレス|電話番号|詳しい人|誰が|できる人|わかる人|
 分かる人|話せる人|お願いすれば|得意|zuständig|verantwortlich|ansprechpartner|kontakt|wen frage|an wen|
 wende ich mich|wer kennt|wer weiß|wer kann|telefonnummer|wer macht|rolle|kann hier jemand|kann jemand|
-spricht jemand|kennt sich|wer ist
+spricht jemand|kennt sich|wer ist|谁|誰|wer|who|whose|point of contact|=name of the|=need an intro|
+introduction to|approval|on duty|on support|=which dev|=which developer|=which of us|=which of you|同意|叫啥|
+认识的人|承認|誰の|genehmig|genehmigen|name von
 """,
     PLAIN: """
-who|whom|whose|owns|owned|ask|member|members|people|person|colleague|phone|call|somebody|anybody|prefer|approve|
+whom|whose|owns|owned|ask|member|members|people|person|colleague|phone|call|somebody|anybody|prefer|approve|
 approves|design team|team member|handles|introduce|=does * speak|sign this|=work mondays|=work fridays|
-part time|on leave|谁|找|同学|成员|团队|人员|批准|介绍|叫什么|做什么的|喜欢|签字|有没有人|有人会|誰|メンバー|
-チーム|さんは|人いる|人いますか|wer|wen|wem|kollege|kollegin|mitglied|erreiche|jemand
+part time|on leave|找|同学|成员|团队|人员|批准|介绍|叫什么|做什么的|喜欢|签字|有没有人|有人会|メンバー|チーム|
+さんは|人いる|人いますか|wen|wem|kollege|kollegin|mitglied|erreiche|jemand
 """,
     WEAK: "team|name|lead|role of|anyone|小组|部门|名字|人|名前|abteilung|frage",
 }
@@ -160,11 +170,12 @@ _DAILY = {
 yesterday|last week|last month|last few days|past few days|recently|lately|which day|what day|=what happened|
 been up to|=this past|days ago|weeks ago|the other day|monday|tuesday|wednesday|thursday|friday|saturday|sunday|
 diary|recap|昨天|前天|上周|上个月|最近|这几天|前几天|哪天|哪一天|发生了什么|忙了|日记|上星期|周一|周二|周三|
-周四|周五|周六|周日|回顾|昨日|先週|先月|最近|この間|何日|何曜日|何があった|一昨日|日記|振り返|gestern|
-vorgestern|letzte woche|letzten monat|kürzlich|neulich|welchem tag|was ist passiert|tagebuch|rückblick
+周四|周五|周六|周日|回顾|昨日|先週|先月|この間|何日|何曜日|何があった|一昨日|日記|振り返|gestern|vorgestern|
+letzte woche|letzten monat|kürzlich|neulich|welchem tag|was ist passiert|tagebuch|rückblick|
+=get up to|=got up to|up to lately|都干了|干了啥|做了啥
 """,
     PLAIN: """
-happened|daily|day|days|=did i do|summary of|past|做了什么|干了什么|在干嘛|每天|した日|毎日|tag|tage|passiert|
+happened|daily|day|days|weekend|周末|週末|wochenende|=did i do|summary of|past|做了什么|干了什么|在干嘛|每天|した日|毎日|tag|tage|passiert|
 in letzter zeit
 """,
     WEAK: "week|month|date|ago|日|月|woche|monat",

@@ -16,7 +16,7 @@ arigato xiexie sorry γεια ευχαριστώ مرحبا شكرا नमस�
 """
 _FILLERS = """
 a an the all and again there everyone everybody folks team guys people friend friends mate bot remem you u
-so much very lot lots ton million bunch for your that this help helping it was is really just ok okay k
+so much many very lot lots ton million bunch for your that this help helping it was is really just ok okay k
 great good nice cool perfect awesome amazing lovely day evening afternoon night weekend one to see soon
 later tomorrow now how are doing going hope well wonderful advance in too my dear lol haha hehe yeah yep oh
 ah wow y'all yall happy monday friday no problem worries back of course same have got it will do noted
