@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime, timedelta
 
-from memory_core.ids import Conversation, DirectScope, GroupScope, MessageKey, PersonKey, RoomKey, Scope
+from memory_core.ids import Conversation, DirectScope, MessageKey, PersonKey, RoomKey, Scope
 from memory_core.ledger.base import Plan
 from memory_core.ledger.database import Bound, Database, Row
 from memory_core.messages import Entry, Message, Voice
@@ -83,12 +83,6 @@ def keep_scope(database: Database, scope: Scope) -> None:
             ON CONFLICT DO UPDATE SET owner = excluded.owner WHERE owner <> excluded.owner""",
         (scope.key, owner),
     )
-
-
-def scope_of(key: str, owner: int) -> Scope:
-    """The scope that a row of `scopes` means."""
-    kind, _, name = key.partition(":")
-    return GroupScope(name) if kind == "group" else DirectScope(PersonKey(name), bool(owner))
 
 
 def plan_of(row: Row) -> Plan:

@@ -18,10 +18,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from memory_core.clock import Clock
-from memory_core.ids import MessageKey, RoomKey, Scope
+from memory_core.ids import MessageKey, RoomKey, Scope, scope_of_key
 from memory_core.ledger.base import Accepted, Deleted, Edited, Event, Posted, RoomState
 from memory_core.ledger.database import Database
-from memory_core.ledger.rows import ENTRY, entry_of, insert_message, keep_scope, moment_of, scope_of, us_of
+from memory_core.ledger.rows import ENTRY, entry_of, insert_message, keep_scope, moment_of, us_of
 from memory_core.ledger.values import EARLY_EDIT_KEPT, storable, stored
 from memory_core.ledger.worker import Worker
 from memory_core.messages import Entry, Message
@@ -63,7 +63,10 @@ class SqliteIntake:
         """Messages that wait for an answer, oldest first. Raises LedgerFailed."""
 
         def work(database: Database) -> tuple[tuple[Scope, Entry], ...]:
-            scopes = {key: scope_of(key, owner) for key, owner in database.rows("SELECT scope, owner FROM scopes")}
+            scopes = {
+                key: scope_of_key(key, owner=bool(owner))
+                for key, owner in database.rows("SELECT scope, owner FROM scopes")
+            }
             rows = database.rows(f"SELECT m.scope, {ENTRY} WHERE m.owed = 1 ORDER BY m.seq")
             return tuple((scopes[row[0]], entry_of(row[1:])) for row in rows)
 
@@ -80,7 +83,7 @@ class SqliteIntake:
                                 AND m.thread = c.thread AND m.seq > c.cursor))
                     OR scope IN (SELECT scope FROM plans WHERE closed = 0) ORDER BY scope"""
             )
-            return tuple(scope_of(key, owner) for key, owner in rows)
+            return tuple(scope_of_key(key, owner=bool(owner)) for key, owner in rows)
 
         return await self._worker.run(work)
 
