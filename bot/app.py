@@ -14,7 +14,7 @@ import uuid
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, tzinfo
+from datetime import tzinfo
 from pathlib import Path
 from typing import Protocol
 
@@ -85,7 +85,7 @@ class App:
 
 def host_zone() -> tzinfo:
     """The zone of this machine. Blocking: reads the system's files."""
-    return tzlocal.get_localzone() or UTC
+    return tzlocal.get_localzone()
 
 
 def owners(settings: Settings) -> tuple[PersonKey, ...]:
@@ -110,11 +110,11 @@ async def opened(
     `on_read` hears of every page that is read; `known` lists workspaces that were opened before.
     """
     clock = clock or SystemClock()
-    zone = zone or await asyncio.to_thread(host_zone)
+    here = zone if zone is not None else await asyncio.to_thread(host_zone)
     layout = layout_named(settings.layout)
-    day = day_in(zone, clock.now())
+    day = day_in(here, clock.now())
     workspace = await asyncio.to_thread(
-        Workspace.open, settings.workspace, layout, day=day, zone=str(zone), known=known, clock=clock
+        Workspace.open, settings.workspace, layout, day=day, zone=str(here), known=known, clock=clock
     )
     stores = FileStores(settings.workspace, layout, on_read=on_read)
     names = NamesFile(settings.workspace, layout, clock=clock)
@@ -122,7 +122,7 @@ async def opened(
         ledger = await SqliteLedger.open(workspace.ledger, clock)
         try:
             counter: Counter = await asyncio.to_thread(load_counter)
-            handles = Handles(stores, ledger, layout, counter, clock, zone)
+            handles = Handles(stores, ledger, layout, counter, clock, here)
             app = assembled(settings, handles, ledger, names, agent=agent, extractor=extractor, new_id=new_id)
             await app.saving.finish_plans(await ledger.intake.scopes())
             yield app

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 
 import pytest
+import structlog
 from blockbuster import BlockBuster, blockbuster_ctx
 
 
@@ -21,4 +22,15 @@ def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 def _loop_is_never_blocked() -> Iterator[BlockBuster]:
     """A call that blocks the event loop from our packages fails the test."""
     with blockbuster_ctx(["memory_core", "adapters", "bot"]) as guard:
+        # A traceback that is logged reads the source that it shows; that is the one read we let the loop do.
+        for call in ("os.stat", "io.TextIOWrapper.read", "io.BufferedReader.read"):
+            if call in guard.functions:
+                guard.functions[call].can_block_in("linecache.py", {"checkcache", "updatecache"})
         yield guard
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _plain_logs() -> None:
+    """Logs as lines of keys: structlog's own default looks at files to draw tracebacks."""
+    steps = structlog.processors
+    structlog.configure(processors=[steps.add_log_level, steps.format_exc_info, steps.KeyValueRenderer()])
