@@ -66,9 +66,14 @@ def _entity(inside: str, names: Mapping[str, str]) -> str:
 
 
 def shown(message: Json) -> str:
-    """What a message says: its text, else the text of its blocks and attachments, still in Slack's form."""
+    """What a message says: its text, else its blocks', and its attachments', still in Slack's form.
+
+    The preview that Slack adds under a link (`from_url`) is not part of what somebody said.
+    """
     lines = [string(message, "text")] if string(message, "text").strip() else list(_in_blocks(message))
     for attachment in parts(message, "attachments"):
+        if lines and string(attachment, "from_url"):
+            continue
         own = [string(attachment, name) for name in ("pretext", "title", "text")]
         fields = [f"{string(field, 'title')}: {string(field, 'value')}" for field in parts(attachment, "fields")]
         told = [line for line in (*own, *fields, *_in_blocks(attachment)) if line.strip(": ")]

@@ -111,9 +111,8 @@ def _line(line: str) -> str:
             else "> " + escaped(line[quote.end() :])
         )
     heading = _HEADING.match(line)
-    if heading:
-        title = _inline(heading["title"]).replace("*", "")
-        return f"*{title}*" if title else ""
+    if heading and (title := _inline(heading["title"]).replace("*", "").strip()):
+        return f"*{title}*"
     if _RULE.match(line):
         return "———"
     bullet = _BULLET.match(line)
