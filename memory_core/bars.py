@@ -25,7 +25,7 @@ from memory_core.layouts import Kind
 from memory_core.messages import Message, Voice
 from memory_core.pleasantry import is_pleasantry
 from memory_core.records import Source
-from memory_core.sameness import best, words
+from memory_core.sameness import best, stated, words
 from memory_core.script import fold
 
 _SHARED = frozenset({Kind.AGREEMENT, Kind.STACK, Kind.ARCHITECTURE})
@@ -56,7 +56,7 @@ class Fact:
     @property
     def text(self) -> str:
         """Title and body, for comparing."""
-        return self.body if fold(self.title) in fold(self.body) else f"{self.title} {self.body}"
+        return stated(self.title, self.body)
 
 
 def checked(candidate: Candidate, request: Request, zone: tzinfo, scope: Scope) -> Fact | None:

@@ -33,9 +33,9 @@ from memory_core.note_operations import AddLine, AddNotes, AddPoints, AddRoute
 from memory_core.operations import Operation
 from memory_core.record_operations import AddRecord, StrikeRecord, TouchRecord
 from memory_core.record_values import shortened
-from memory_core.records import Placed, Record, parse, render, struck
+from memory_core.records import Placed, Record, parse, remove, render, struck
 from memory_core.routing import match
-from memory_core.sameness import best, opposes, repeats, words
+from memory_core.sameness import best, opposes, repeats, stated, words
 from memory_core.templates import page_text
 from memory_core.work_draft import WorkDraft
 from memory_core.work_operations import PutFact
@@ -181,7 +181,7 @@ class Draft:
         found = parse(self.texts.get(page, "")).records
         known = [placed for placed in found if placed.level and _ours(placed.record)]
         own = words(fact.text)
-        compared = [(placed, words(f"{placed.record.title} {placed.record.text}")) for placed in known]
+        compared = [(placed, words(stated(placed.record.title, placed.record.text))) for placed in known]
         old = None
         if not fact.claimed:
             old = best(words(fact.corrects), compared) if fact.corrects else None
@@ -192,13 +192,27 @@ class Draft:
             return False
         new = record_of(fact)
         if old is not None and old.record.identity != new.identity:
-            new = replace(new, supersedes=(struck(old.record),))
+            earlier = old.record.supersedes if self._take_out(page, old.record.identity) else ()
+            new = replace(new, supersedes=(struck(old.record), *earlier))
         if not self.do(AddRecord(page, render(new))):
             return False
         self.touched.add(new.identity)
         if new.supersedes and old is not None:
             self._strike(page, old, new)
         return True
+
+    def _take_out(self, page: PageId, identity: str) -> bool:
+        """Forget a record that this very draft added: what is superseded at once is not written and struck.
+
+        (Added and struck in one plan, it would be added again each time the plan is applied.)
+        """
+        for at, operation in enumerate(self.operations):
+            if isinstance(operation, AddRecord) and operation.page == page and operation.record.identity == identity:
+                del self.operations[at]
+                self.inverses = [one for one in self.inverses if one != operation.undo("")]
+                self.texts[page] = remove(self.texts[page], identity)
+                return True
+        return False
 
     def _strike(self, page: PageId, old: Placed, new: Record) -> None:
         placed = parse(self.texts[page]).find(old.record.identity)

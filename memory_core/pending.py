@@ -14,7 +14,7 @@ from memory_core.bars import Fact
 from memory_core.flush_state import PendingItem
 from memory_core.layouts import Kind
 from memory_core.record_operations import with_sources
-from memory_core.sameness import best, words
+from memory_core.sameness import best, stated, words
 
 FLUSHES = 3
 """The flush that drops an item: it was seen by two before."""
@@ -46,7 +46,7 @@ def _answer(item: PendingItem, facts: Sequence[Fact]) -> int | None:
 
 
 def _same(item: PendingItem, fact: Fact) -> bool:
-    known = words(f"{item.title} {item.body}")
+    known = words(stated(item.title, item.body))
     return item.kind is fact.kind and best(words(fact.text), ((item, known),)) is not None
 
 

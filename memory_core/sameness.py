@@ -49,6 +49,11 @@ def words(text: str) -> Words:
     return Words(found, frozenset(found), numbers, len(_TURNING.findall(folded)) % 2 == 1)
 
 
+def stated(title: str, body: str) -> str:
+    """Title and body as one statement; the body alone where it says what the title says (a cut title too)."""
+    return body if fold(title.rstrip("…")) in fold(body) else f"{title} {body}".rstrip()
+
+
 def repeats(new: Words, old: Words) -> bool:
     """Does `new` say what `old` says, and nothing more?"""
     return _same_matter(new, old) and new.negates == old.negates

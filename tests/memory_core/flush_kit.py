@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, tzinfo
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from memory_core import records
@@ -29,8 +30,10 @@ from memory_core.index import new_index
 from memory_core.layouts import APM, INDEX, Kind
 from memory_core.ledger.base import Deleted, Hit, Plan, Posted, ScopeLedger
 from memory_core.ledger.memory import MemoryLedger
+from memory_core.ledger.sqlite import OpenLedger
 from memory_core.messages import Message, Voice
 from memory_core.store.base import Change, PageText, Stamp, Store
+from memory_core.store.files import FileStores
 from memory_core.store.memory import MemoryStores
 from memory_core.tokens import EstimatingCounter
 
@@ -178,15 +181,33 @@ class FaultyLedger:
         self._faults.step(done=True)
 
 
+@dataclass(frozen=True, slots=True)
+class Disk:
+    """Files and SQLite in the place of the twins."""
+
+    folder: Path
+    stores: FileStores
+    ledger: OpenLedger
+
+
 class World:
     """One scope in memory: `say` something, `flush`, look at `text(page)`."""
 
-    def __init__(self, scope: Scope = GROUP, zone: tzinfo = UTC, *, indexed: bool = True) -> None:
+    def __init__(
+        self,
+        scope: Scope = GROUP,
+        zone: tzinfo = UTC,
+        *,
+        indexed: bool = True,
+        clock: ManualClock | None = None,
+        disk: Disk | None = None,
+    ) -> None:
         self.scope = scope
         self.zone = zone
-        self.clock = ManualClock(START)
+        self.clock = clock or ManualClock(START)
         self.stores = MemoryStores(APM)
         self.ledger = MemoryLedger(self.clock)
+        self.disk = disk
         self.extractor = LabelExtractor()
         self.faults = Faults()
         self.said = 0
@@ -199,8 +220,10 @@ class World:
 
     def open(self) -> Handle:
         """A fresh handle, as after a restart."""
-        self.store = FaultyStore(self.stores.open(self.scope), self.faults, put=self.stores)
-        ledger = FaultyLedger(self.ledger.open(self.scope), self.faults)
+        store = self.disk.stores.open(self.scope) if self.disk else self.stores.open(self.scope)
+        ledgers = self.disk.ledger if self.disk else self.ledger
+        self.store = FaultyStore(store, self.faults, put=self.stores)
+        ledger = FaultyLedger(ledgers.open(self.scope), self.faults)
         return Handle(self.store, ledger, APM, EstimatingCounter(), self.clock, self.zone)
 
     async def say(
@@ -221,7 +244,8 @@ class World:
                 voice,
                 "#build",
             )
-            await self.ledger.intake.record([Posted(_event(key), message, self.scope)])
+            intake = self.disk.ledger.intake if self.disk else self.ledger.intake
+            await intake.record([Posted(_event(key), message, self.scope)])
             self.clock.advance(60)
             keys.append(key)
         return keys
@@ -237,6 +261,9 @@ class World:
 
     def text(self, page: str) -> str:
         """The page's text; '' where there is none."""
+        if self.disk is not None:
+            file = self.disk.folder / APM.file(self.scope, PageId(page))
+            return file.read_text() if file.exists() else ""
         return (self.stores.raw(self.scope, PageId(page)) or b"").decode()
 
     def put(self, page: str, text: str) -> None:
