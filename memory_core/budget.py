@@ -26,6 +26,7 @@ SMALLEST_TOKENS = 24
 """Less room than this is not worth a cut text: the line that says so would take all of it."""
 OVER_BUDGET = "it does not fit into the budget"
 _LONG_CHARACTERS = 400
+_NAMED = 200
 _MISSES = 40
 """After so many units in a row that do not fit, the rest is not tried."""
 
@@ -97,7 +98,9 @@ def _taken(
     for number in wanted:
         unit = units[number]
         context = [line for line in unit.context if line not in above]
-        cost = counter.count("\n".join([*context, unit.text])) + 2 * SEAM_TOKENS
+        cost = counter.count(
+            "\n".join([*context, unit.text, ""]) if unit.close else "\n".join([*context, unit.text, "", ""])
+        )
         if used + cost <= limit_tokens:
             yield number
             used += cost
@@ -141,13 +144,15 @@ def _at(units: Sequence[Unit], numbers: Collection[int]) -> tuple[Unit, ...]:
 
 
 def named(page: PageId, left: Sequence[Unit], why: str, counter: Counter) -> Iterator[LeftOut]:
-    """What was left out, by name: each record, and how many other parts under each heading."""
+    """What was left out, by name: each record, and how many other parts under each heading; at last the number."""
     groups: dict[str, list[Unit]] = {}
-    for unit in left:
+    for unit in left[:_NAMED]:
         groups.setdefault(unit.label if unit.record else f"“{unit.label if unit.title else 'text'}”", []).append(unit)
     for name, units in groups.items():
         what = name if len(units) == 1 else f"{len(units)} parts of {name}"
         yield LeftOut(page, what, why, sum(counter.count(unit.text) for unit in units))
+    if more := left[_NAMED:]:
+        yield LeftOut(page, f"{len(more)} more parts", why, counter.count("\n".join(unit.text for unit in more)))
 
 
 @dataclass(slots=True)
@@ -164,10 +169,14 @@ class Tally:
     notes: list[str] = field(default_factory=list)
     trail: list[tuple[Step, str]] = field(default_factory=list)
     breaker: bool = False
+    full: bool = False
+    """Nothing more may be added: something that must be cut later was cut already."""
 
     @property
     def room_tokens(self) -> int:
         """What one more part may cost; never negative."""
+        if self.full:
+            return 0
         seams = SEAM_TOKENS * (len(self.session.parts) + len(self.loaded) + 1)
         spent = self.session.spent_tokens + sum(part.tokens for part in self.loaded)
         return max(0, self.budget_tokens - spent - seams)
@@ -190,12 +199,13 @@ class Tally:
         priority: Priority | None = None,
         sha256: str = "",
         rest: Sequence[Unit] = (),
+        rest_is_known: bool = False,
         short: str = "",
     ) -> bool:
         """Add what `fitted` holds of a page, name what it left out, and tell whether anything is shown.
 
-        `rest` are parts that were not even wanted (the caller names them). `short` says why there was less room than
-        the budget has; '' means that the budget itself stopped it: the breaker.
+        `rest` are parts that were not even wanted (the caller names them, or they are known). `short` says why there
+        was less room than the budget has; '' means that the budget itself stopped it: the breaker.
         """
         self.left_out += named(page, fitted.left, short or OVER_BUDGET, self.counter)
         if fitted.cut:
@@ -213,7 +223,7 @@ class Tally:
                 priority=priority,
                 records=tuple(unit.record for unit in fitted.shown if unit.record),
                 sha256=sha256,
-                cut=not fitted.whole or bool(rest),
+                cut=not fitted.whole or bool(rest and not rest_is_known),
                 shown=tuple(unit.mark for unit in fitted.shown),
                 rest=tuple(unit.mark for unit in (*fitted.left, *rest)),
             )

@@ -6,9 +6,10 @@
 
 Over the budget, what is least missed goes first. The parts are given room in the opposite order, so that each takes
 what those before it left: MEMORY.md, index, SOUL, USER, attention, the routed page (its weakest records go first),
-today's journal (its oldest lines go first), yesterday's (whole or not at all). MEMORY.md leaves the index what its
-rules and routes need, as far as half of the budget; without them nothing could be opened. They are shown in the
-layout's order. Later messages are those of a group (memory_core.intent).
+today's journal (its oldest lines go first), yesterday's (whole or not at all); once one had to be cut, those after it
+get nothing. MEMORY.md leaves the index what its rules and routes need, as far as half of the budget; without them
+nothing could be opened. They are shown in the layout's order. Later messages are treated as a
+group's (memory_core.intent).
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ def direct_plan(view: View, tally: Tally, mode: Mode, last_flush: str) -> Plan[N
     if not view.pleasantry:
         yield from by_intent(view, tally, mode, Step.LAYER_1)
     if first:
+        tally.full = tally.breaker
         yield from _journals(view, tally)
         tally.loaded.sort(key=lambda part: _place(view, part))
 
@@ -52,6 +54,7 @@ def _layer_0(view: View, tally: Tally) -> Plan[None]:
         kept = min(index_tokens, tally.budget_tokens // 2)
         yield from _always(view, tally, _MEMORY, tally.room_tokens - kept)
     show_index(view, tally, Step.LAYER_0, catalogue_tokens=tally.budget_tokens // 2)
+    tally.full = tally.breaker
     for page in start:
         if page != _MEMORY:
             yield from _always(view, tally, page, tally.room_tokens)
@@ -71,6 +74,7 @@ def _always(view: View, tally: Tally, page: PageId, limit_tokens: int) -> Plan[N
     fitted = fit(page, parts, limit_tokens, tally.counter, wanted(view, page, parts))
     tally.show(page, fitted, Step.LAYER_0, "always", sha256=answer.stamp.sha256)
     tally.took(Step.LAYER_0, f"{page}: always")
+    tally.full = tally.breaker and page != _MEMORY
 
 
 def _attention(view: View, tally: Tally) -> Plan[None]:
@@ -83,6 +87,7 @@ def _attention(view: View, tally: Tally) -> Plan[None]:
         if found is not None:
             whole(view, tally, found, units(view, found), Step.LAYER_1, "always", priority)
             tally.took(Step.LAYER_1, f"{page}: always")
+            tally.full = tally.breaker
 
 
 def _journals(view: View, tally: Tally) -> Plan[None]:
@@ -102,6 +107,7 @@ def _journals(view: View, tally: Tally) -> Plan[None]:
             fitted = fit(page, parts, 0, tally.counter)
         why = "yesterday's journal" if back else "today's journal"
         tally.show(page, fitted, Step.LAYER_2, why, sha256=answer.stamp.sha256)
+        tally.full = tally.breaker
         tally.took(Step.LAYER_2, f"{page}: {why}")
 
 

@@ -160,11 +160,19 @@ class OpenIndex:
         """The best matches in this scope's pages, journals and archive. Raises StoreError."""
         return await search.find(self._handle.store, self._handle.table, words, limit, dead=self.dead)
 
-    async def units(self, pages: Sequence[PageId] | None = None) -> tuple[Placed, ...]:
-        """What a search looks through: the parts of `pages`, else of all that may be searched. Raises StoreError."""
+    async def units(self, unread: list[str], pages: Sequence[PageId] | None = None) -> tuple[Placed, ...]:
+        """What a search looks through: the parts of `pages`, else of all that may be searched.
+
+        Pages that could not be read are told in `unread`. Conventions that a routed page names may be read from now
+        on. Raises StoreError when the pages cannot be listed.
+        """
         store, table = self._handle.store, self._handle.table
         wanted = await store.pages() if pages is None else pages
-        return await search.gather(store, table, search.searchable(table, wanted, self.dead))
+        placed = await search.gather(store, table, search.searchable(table, wanted, self.dead), unread)
+        if pages is not None:
+            for one in placed:
+                self._named.update(() if self.refusal(one.page) else conventions_in(one.unit.text, table))
+        return placed
 
     @property
     def dead(self) -> frozenset[PageId]:

@@ -54,24 +54,26 @@ def described(view: View) -> str:
     """What step 2 found, for the trail."""
     if view.pleasantry:
         return "a greeting or thanks: nothing to look for"
-    return "; ".join(f"{found.page} ({found.why})" for found in view.matches[:3]) or "no row matches"
+    return "; ".join(f"{found.page}, score {found.score:.1f}" for found in view.matches[:3]) or "no row matches"
 
 
 def _automatic(view: View, tally: Tally, step: Step) -> Plan[None]:
     """The page of a session's first question, and the convention that it names."""
     taken = 0
     for found in _candidates(view, tally):
+        if taken and not found.score:
+            return
         if taken >= view.table.routed_pages:
             tally.leave(found.page, "the page", f"it matches too ({found.why}); {taken} at once is the limit")
         elif reason := tally.session.over_ceiling(found.page, found.priority, tally.loaded):
             tally.leave(found.page, "the page", reason)
-        elif found.score > 0 or not taken:
+        else:
             page = yield from page_by_match(view, tally, found, step)
             taken += page is not None
             if page is not None:
                 yield from convention(view, tally, page)
-    if not taken and not tally.loaded:
-        tally.took(step, "nothing that matches holds anything")
+    if not taken:
+        tally.took(step, "nothing to load: what matches holds nothing, or it stands in the conversation")
 
 
 def _candidates(view: View, tally: Tally) -> tuple[Match, ...]:
@@ -96,7 +98,8 @@ def _best_of_all(view: View, tally: Tally) -> Plan[bool]:
     rows = (route.page for route in view.index.routes if not route.deprecated)
     pages = tuple(dict.fromkeys(page for page in rows if not is_convention(page)))
     before = len(tally.loaded)
-    texts = yield from excerpts(view, tally, pages=pages, limit=_ALL, limit_tokens=tally.budget_tokens // 2)
+    half = tally.budget_tokens // 2
+    texts = yield from excerpts(view, tally, pages=pages, limit=_ALL, limit_tokens=half, shared_terms=1)
     tally.took(Step.PAGE, f"the best records of {len(tally.loaded) - before} of {len(pages)} routed pages")
     for page, text in zip([part.page for part in tally.loaded[before:]], texts, strict=True):
         if conventions_in(text, view.table):

@@ -82,6 +82,7 @@ def _show_changes(view: View, tally: Tally, page: PageText) -> None:
         priority=last.priority,
         sha256=page.stamp.sha256,
         rest=rest,
+        rest_is_known=True,
     )
     tally.took(last.step, f"{page.page}: {len(fresh)} parts changed by hand")
 
@@ -99,20 +100,24 @@ def _gone_line(page: PageId, label: str) -> str:
 
 
 def excerpts(
-    view: View, tally: Tally, *, pages: tuple[PageId, ...] | None = None, limit: int = EXCERPTS, limit_tokens: int = 0
+    view: View,
+    tally: Tally,
+    *,
+    pages: tuple[PageId, ...] | None = None,
+    limit: int = EXCERPTS,
+    limit_tokens: int = 0,
+    shared_terms: int = 2,
 ) -> Plan[tuple[str, ...]]:
-    """Show the best parts of the scope (or of `pages`) that the conversation does not hold yet; gives their texts."""
+    """Show the best parts of the scope (or of `pages`) that the conversation does not hold yet; gives their texts.
+
+    A part is shown that shares `shared_terms` different terms with the message, or all that it has.
+    """
     placed = yield from look(pages)
     held = tally.session.shown | {(part.page, mark) for part in tally.loaded for mark in part.shown}
     fresh = [one for one in placed if (one.page, one.unit.mark) not in held]
-    hits = strong(relevant(rank(fresh, view.message), view.message))
+    need = min(shared_terms, len(frozenset(terms(view.message))))
+    hits = strong([hit for hit in rank(fresh, view.message) if hit.shared >= need])
     return show_hits(view, tally, hits, f"search for the message, {len(hits)} matches", limit, limit_tokens)
-
-
-def relevant(hits: Sequence[Hit], message: str) -> tuple[Hit, ...]:
-    """Hits that share enough with the message to be shown unasked: two different terms, or its only one."""
-    need = min(2, len(frozenset(terms(message))))
-    return tuple(hit for hit in hits if hit.shared >= need)
 
 
 def show_hits(

@@ -39,11 +39,11 @@ from memory_core.plan import (
     View,
     asks_nothing,
     file_names,
-    routed,
     spoken,
     units,
 )
-from memory_core.search import rank, strong
+from memory_core.routing import match
+from memory_core.search import Placed, rank, strong
 from memory_core.session import Session
 from memory_core.steps import note_bytes, wanted
 from memory_core.store.base import PageText
@@ -76,7 +76,8 @@ async def disclose(
     view = _view(handle, opened, message_text)
     tally = _tally(handle, opened, session, title)
     direct = isinstance(handle.scope, DirectScope)
-    await _drive(direct_plan(view, tally, mode, last_flush) if direct else group_plan(view, tally, mode), opened)
+    plan = direct_plan(view, tally, mode, last_flush) if direct else group_plan(view, tally, mode)
+    await _drive(plan, opened, tally.notes)
     return tally.disclosure()
 
 
@@ -120,7 +121,7 @@ async def search_memory(
     """
     opened = await _index_of(handle, PageId("search"))
     view, tally = _view(handle, opened, words), _tally(handle, opened, session, title)
-    placed = [one for one in await opened.units() if (one.page, one.unit.mark) not in session.shown]
+    placed = [one for one in await opened.units(tally.notes) if (one.page, one.unit.mark) not in session.shown]
     hits = strong(await asyncio.to_thread(rank, placed, words))
     if hits and not show_hits(view, tally, hits, f"the agent searched for “{words[:80]}”", limit):
         raise denied("over_budget", hits[0].placed.page)
@@ -164,15 +165,13 @@ def _priority(opened: OpenIndex, handle: Handle, page: PageId) -> Priority | Non
 
 def _view(handle: Handle, opened: OpenIndex, message: str) -> View:
     asked = spoken(message, file_names(handle.layout))
-    pages, conventions = routed(asked, opened.index, handle.table)
     return View(
         index=opened.index,
         index_page=opened.page,
         layout=handle.layout,
         table=handle.table,
         message=asked,
-        matches=pages,
-        convention_matches=conventions,
+        matches=match(asked, opened.index, handle.table),
         pleasantry=asks_nothing(asked),
         journals=opened.journals,
     )
@@ -185,8 +184,8 @@ def _tally(handle: Handle, opened: OpenIndex, session: Session, title: str) -> T
     return tally
 
 
-async def _drive(plan: Plan[None], opened: OpenIndex) -> None:
-    """Give the plan what it asks for until it is complete."""
+async def _drive(plan: Plan[None], opened: OpenIndex, notes: list[str]) -> None:
+    """Give the plan what it asks for until it is complete; what a search could not read goes to the notes."""
     answer: Answer = None
     while True:
         large = (isinstance(answer, PageText) and len(answer.text) > _LARGE_CHARACTERS) or (
@@ -195,7 +194,7 @@ async def _drive(plan: Plan[None], opened: OpenIndex) -> None:
         ask = await asyncio.to_thread(_next, plan, answer) if large else _next(plan, answer)
         if ask is None:
             return
-        answer = await _answer(opened, ask)
+        answer = await _answer(opened, ask, notes)
 
 
 def _next(plan: Plan[None], answer: Answer) -> Ask | None:
@@ -205,14 +204,14 @@ def _next(plan: Plan[None], answer: Answer) -> Ask | None:
         return None
 
 
-async def _answer(opened: OpenIndex, ask: Ask) -> Answer:
+async def _answer(opened: OpenIndex, ask: Ask, notes: list[str]) -> Answer:
     match ask:
         case Read(page):
             return await _read(opened, page)
         case Look(pages):
-            return await opened.units(pages)
+            return await _look(opened, pages, notes)
         case _:
-            return await _states(opened, ask.pages)
+            return await _states(opened, ask.pages, notes)
 
 
 async def _read(opened: OpenIndex, page: PageId) -> PageText | Missing:
@@ -224,9 +223,22 @@ async def _read(opened: OpenIndex, page: PageId) -> PageText | Missing:
         return Missing(str(failed), broken=True)
 
 
-async def _states(opened: OpenIndex, pages: tuple[PageId, ...]) -> Mapping[PageId, str]:
+async def _look(opened: OpenIndex, pages: tuple[PageId, ...] | None, notes: list[str]) -> tuple[Placed, ...]:
+    try:
+        return await opened.units(notes, pages)
+    except StoreError as failed:
+        notes.append(str(failed))
+        return ()
+
+
+async def _states(opened: OpenIndex, pages: tuple[PageId, ...], notes: list[str]) -> Mapping[PageId, str]:
+    """The hash of each page as it is now, '' for one that is gone; one that cannot be read is told in the notes."""
     found: dict[PageId, str] = {}
     for page in pages:
-        stamp = await opened.stamp_of(page)
+        try:
+            stamp = await opened.stamp_of(page)
+        except StoreError as failed:
+            notes.append(str(failed))
+            continue
         found[page] = stamp.sha256 if stamp is not None else ""
     return found

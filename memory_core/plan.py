@@ -23,7 +23,7 @@ from memory_core.ids import PageId
 from memory_core.index import Index
 from memory_core.index_lines import Part, outline
 from memory_core.layouts import INDEX, Layout, Table
-from memory_core.routing import Match, match
+from memory_core.routing import Match
 from memory_core.search import Placed
 from memory_core.store.base import PageText
 from memory_core.text import is_pleasantry
@@ -97,7 +97,7 @@ def look(pages: tuple[PageId, ...] | None = None) -> Plan[tuple[Placed, ...]]:
 class View:
     """What is known when a plan begins: the index as read, the layout's table, the message and where it routes.
 
-    `matches` are best first, conventions apart: those are loaded only where a page names them.
+    `matches` are best first and never a convention: those are loaded only where a page names them.
     """
 
     index: Index
@@ -106,7 +106,6 @@ class View:
     table: Table
     message: str
     matches: tuple[Match, ...]
-    convention_matches: tuple[Match, ...]
     pleasantry: bool
     journals: tuple[PageId, ...] = ()
 
@@ -120,13 +119,6 @@ def units(view: View, page: PageText) -> Units:
 def authored(index: str) -> str:
     """An index without its catalogue."""
     return "".join(line.whole for line in outline(index) if line.part is not Part.CATALOGUE)
-
-
-def routed(message: str, index: Index, table: Table) -> tuple[tuple[Match, ...], tuple[Match, ...]]:
-    """The pages that a message routes to, and the conventions, each best first."""
-    found = match(message, index, table)
-    pages = tuple(one for one in found if not one.page.startswith("conventions/"))
-    return pages, tuple(one for one in found if one.page.startswith("conventions/"))
 
 
 _NOTICE = re.compile(

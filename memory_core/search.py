@@ -20,6 +20,7 @@ from datetime import date
 from functools import lru_cache
 from itertools import pairwise
 
+from memory_core.errors import StoreError, StoreFailed
 from memory_core.ids import PageId
 from memory_core.layouts import Form, Table
 from memory_core.store.base import Store
@@ -146,11 +147,15 @@ def searchable(table: Table, pages: Iterable[PageId], dead: frozenset[PageId] = 
     )
 
 
-async def gather(store: Store, table: Table, pages: Iterable[PageId]) -> tuple[Placed, ...]:
-    """All units of `pages`, in order; a page that is gone has none. Raises StoreError."""
+async def gather(store: Store, table: Table, pages: Iterable[PageId], unread: list[str]) -> tuple[Placed, ...]:
+    """All units of `pages`, in order. A page that is gone has none; what could not be read is told in `unread`."""
     placed: list[Placed] = []
     for page in pages:
-        read = await store.read(page)
+        try:
+            read = await store.read(page)
+        except StoreError as failed:
+            unread.append(str(failed))
+            continue
         if read is not None:
             units = units_of(page, table.rule(page).form, read.text).units
             placed += [Placed(page, unit, read.stamp.sha256) for unit in units]
@@ -160,6 +165,12 @@ async def gather(store: Store, table: Table, pages: Iterable[PageId]) -> tuple[P
 async def find(
     store: Store, table: Table, words: str, limit: int = 10, *, dead: frozenset[PageId] = frozenset()
 ) -> tuple[Found, ...]:
-    """The best `limit` matches in the scope that `store` is bound to. Raises StoreError."""
-    pages = searchable(table, await store.pages(), dead)
-    return tuple(found(hit) for hit in rank(await gather(store, table, pages), words)[:limit])
+    """The best `limit` matches in the scope that `store` is bound to.
+
+    One page that cannot be read does not hide what stands on the others. Raises StoreError when none can be read.
+    """
+    unread: list[str] = []
+    placed = await gather(store, table, searchable(table, await store.pages(), dead), unread)
+    if unread and not placed:
+        raise StoreFailed(unread[0])
+    return tuple(found(hit) for hit in rank(placed, words)[:limit])

@@ -102,19 +102,14 @@ class Session:
         opened = self.opened | {part.page: part.priority for part in more if part.step in _OPENED}
         if page in opened:
             return ""
+        kind, limit = self._kind(priority)
+        number = sum(self._kind(one)[0] == kind for one in opened.values())
+        return f"{number} of {limit} {kind} disclosed in this session" if number >= limit else ""
+
+    def _kind(self, priority: Priority | None) -> tuple[str, int]:
+        """What counts together, and how many of it one session may disclose."""
         if priority is None:
-            number, limit, what = sum(one is None for one in opened.values()), self.ceilings.conventions, "convention"
-        elif priority is Priority.P3:
-            number, limit, what = (
-                sum(one is Priority.P3 for one in opened.values()),
-                self.ceilings.p3_pages,
-                "page of P3",
-            )
-        else:
-            number = sum(one is not None and one is not Priority.P3 for one in opened.values())
-            limit, what = self.ceilings.pages, "page of P0 to P2"
-        return (
-            f"{number} of {limit} {what}{'s' if limit != 1 else ''} disclosed in this session"
-            if number >= limit
-            else ""
-        )
+            return "conventions", self.ceilings.conventions
+        if priority is Priority.P3:
+            return "pages of P3", self.ceilings.p3_pages
+        return "pages of P0 to P2", self.ceilings.pages

@@ -16,7 +16,7 @@ from memory_core.ids import PageId
 from memory_core.index import within
 from memory_core.layouts import INDEX, Form, Priority
 from memory_core.plan import Missing, Plan, View, authored, read, units
-from memory_core.routing import Match
+from memory_core.routing import Match, best_convention
 from memory_core.search import Placed, rank, strong
 from memory_core.store.base import PageText
 from memory_core.text import terms
@@ -70,8 +70,9 @@ def page_by_match(view: View, tally: Tally, found: Match, step: Step) -> Plan[Pa
         return None
     parts = units(view, page)
     shown = by_search if found.priority is Priority.P2 else whole
-    shown(view, tally, page, parts, step, found.why, found.priority)
-    tally.took(step, f"{found.page}: {found.why}")
+    why = f"{found.why}, score {found.score:.1f}" if found.score else found.why
+    shown(view, tally, page, parts, step, why, found.priority)
+    tally.took(step, f"{found.page}: {why}")
     return page
 
 
@@ -88,7 +89,8 @@ def content(view: View, tally: Tally, page: PageId) -> Plan[PageText | None]:
     if not parts.units:
         tally.leave(page, "the page", _EMPTY)
         return None
-    _note_hand_made(view, tally, page, parts)
+    if view.table.rule(page).priority is not None:
+        _note_hand_made(view, tally, page, parts)
     return answer
 
 
@@ -141,18 +143,22 @@ def newest_first(view: View, page: PageId, parts: Sequence[Unit]) -> list[int]:
 
 
 def convention(view: View, tally: Tally, page: PageText) -> Plan[None]:
-    """Step 4: at most one convention that the loaded page names, the best match for the message."""
+    """Step 4: at most one convention that the loaded page names, the best match for the message.
+
+    Of a page that is read by search, only what is shown of it counts.
+    """
     shown = next((part for part in reversed(tally.loaded) if part.page == page.page), None)
     text = shown.text if shown and shown.priority is Priority.P2 else page.text
     named = conventions_in(text, view.table) if shown else ()
     if not named:
         return
-    scores = {found.page: found.score for found in view.convention_matches}
-    asked = frozenset(terms(view.message))
-    best = max(named, key=lambda one: (scores.get(one, 0.0), len(asked & _words_about(one, text)), -named.index(one)))
+    best = _best_of(view, named, text)
     for other in named:
         if other != best:
-            tally.leave(other, "the page", f"{page.page} names it too; one convention is loaded")
+            about = "one convention is loaded" if best else "the message is about none of several"
+            tally.leave(other, "the page", f"{page.page} names it; {about}")
+    if best is None:
+        return
     if reason := tally.session.over_ceiling(best, None, tally.loaded):
         tally.leave(best, "the page", reason)
         return
@@ -162,6 +168,16 @@ def convention(view: View, tally: Tally, page: PageText) -> Plan[None]:
     if found is not None:
         whole(view, tally, found, units(view, found), Step.CONVENTION, f"{page.page} names it", None)
         tally.took(Step.CONVENTION, f"{best}: {page.page} names it")
+
+
+def _best_of(view: View, named: Sequence[PageId], text: str) -> PageId | None:
+    """The convention that the message is about: by routing, by the lines that name it; a single one in any case."""
+    best = best_convention(view.message, named, view.index, view.table)
+    if best is not None or len(named) == 1:
+        return best or named[0]
+    asked = frozenset(terms(view.message))
+    shared = [len(asked & _words_about(page, text)) for page in named]
+    return named[shared.index(max(shared))] if max(shared) else None
 
 
 def _words_about(page: PageId, text: str) -> frozenset[str]:

@@ -33,7 +33,7 @@ _ITEM = re.compile(r" {0,3}(?:[-*+]|\d{1,4}[.)])[ \t]+\S.*")
 _FENCE = re.compile(r" {0,3}(?:`{3,}|~{3,}).*")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _SAID_BY = re.compile(r"\((@[^()]{1,80})\)(?: \[absorbed\])?$")
-_WITHOUT_RECORDS = frozenset({Form.ATTENTION, Form.JOURNAL, Form.STATE, Form.INDEX})
+_WITHOUT_RECORDS = frozenset({Form.JOURNAL, Form.STATE, Form.INDEX})
 _TITLE_CHARACTERS = 80
 
 
