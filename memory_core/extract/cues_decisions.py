@@ -23,6 +23,7 @@ DECISIONS = (
         Firmness.LABEL,
         cue(
             START + r"(?:final |our |the )?decisions?(?: from [\w ]{1,30}| made| taken)?\s*[:：=]\s*",
+            START + r"(?:final |our |the )?decision\s+[-–—]+\s+",
             START + r"(?:decided|resolved)\s*[:：]\s*",
             START + r"(?:(?:最终|最后|会议)?(?:决定|决议|结论|定论)(?:是|如下)?\s*[:：]\s*)",
             START + r"(?:決定事項?|結論)\s*[:：]\s*",
@@ -55,6 +56,7 @@ DECISIONS = (
             r"(?:我们|大家|团队|公司|领导|老板|会上|会议|经讨论)[\w，, ]{0,8}(?:决定|敲定|拍板|商定|确定)(?:了|"
             r"要|把|将|用|由|从|先|不|采用|使用)?",
             START + r"定(?:下来)?了[，,：:]",
+            r"(?:最终|最后|今天|会上|已经|终于)[^，,。]{0,6}定(?:下来|好)(?:了)?(?:用|是|要|在|选)",
             r"(?:ことに|に)(?:決めました|決めた|決定しました|決定です|決まりました|決まった|しました。?$)",
             r"\b(?:wir haben|das team hat|es wurde|der chef hat|die leitung hat|"
             r"die gruppe hat)\b.{0,60}\b(?:beschlossen|entschieden|festgelegt)\b",
@@ -98,7 +100,18 @@ AGREEMENTS = (
     ),
     Cue(
         Kind.AGREEMENT,
-        Firmness.COMMITTED,
+        Firmness.HINTED,
+        cue(
+            r"^\W*(?:please,? )?no more .{8,}",
+            r"^\W*please,? (?:everyone|everybody|nobody|no one) .{8,}",
+            r"\b(?:everyone|everybody|nobody|no one) (?:should|must|has to|may|merges|deploys|commits|pushes|"
+            r"reviews) .{6,}",
+            r"(?:大家|所有人)(?:都|一律|务必|请).{3,}",
+        ),
+    ),
+    Cue(
+        Kind.AGREEMENT,
+        Firmness.EXPLICIT,
         cue(
             START + r"from now on,? (?:we|everyone|all|every|no|please|nobody|each)\b",
             r"\b(?:we|everyone|nobody) .{3,80}\bfrom now on\b",
@@ -120,6 +133,7 @@ PROPOSALS = (
             r"switch to|drop|adopt)\b",
             START + r"(?:then )?let'?s (?:not|postpone|move|split|merge|make|have|run|skip|ship|release|deploy|"
             r"schedule|rename|remove|add|turn|put|store|write|set)\b",
+            r"\bwe(?:'re not going to| won't| are not going to) (?:use|do|ship|build|move|migrate|support|release)\b",
             START + r"(?:那)?(?:就|咱们就|我们就)(?:用|选|上|定|按|走|采用|改成|改到)",
             r"(?:我们|咱们|直接|还是|统一|先)(?:用|选|上|走|采用|改用|换成|保持|改成|改到)[^？?]{1,40}吧",
             r"(?:那就|就|咱们|我们)\s?(?:go with|switch to|use)\s[^？?]{1,40}",
@@ -159,6 +173,7 @@ PROPOSALS = (
             r"我(?:觉得|认为|感觉|想)[，,]?.{0,30}(?:应该|可以|最好|we should|要不要)(?=.{2})",
             r"(?:要不|不如)我们",
             r"ませんか|のはどうでしょう|たほうがいいと思います",
+            r"^\W*(?:also |dann |ok,? )?wir machen (?:das|die|den) .{5,}",
             r"\b(?:wir sollten|wie wäre es|sollen wir|wollen wir)\b",
         ),
     ),

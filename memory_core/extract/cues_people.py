@@ -46,6 +46,8 @@ ROLES_GIVEN = (
             r"contact|manager|admin|point person)\b|on-?call)",
             r"(?:^|[,.:;]\s*|\band )@?(?P<who2>(?-i:[A-Z])[\w.-]{1,30}) (?:owns|maintains|leads|takes over|"
             r"will take over|will own|is taking over|looks after|manages) (?:the |our |all )?[a-z]",
+            rf"(?:^|[,.:;]\s*|\band )@?(?P<who9>(?-i:[A-Z])[\w.-]{{1,30}}) is (?:now )?(?:our|the) (?:new |acting )?"
+            rf"(?:[\w-]+ ){{0,2}}{_POST}\b",
             rf"\bthe (?:[\w-]+ ){{0,2}}{_POST} is (?:now )?(?P<who3>me|@?(?-i:[A-Z])[\w.-]{{1,30}})\b",
             r"(?:由|以后|从.{1,6}起[，,]?|今后)\s?@?(?P<who4>[\u4e00-\u9fffA-Za-z]{1,8}?)(?:来)?(?:负责|接手|"
             r"主管)\s?[\w\u4e00-\u9fff]{2,}",
@@ -123,10 +125,10 @@ REMEMBER = cue(
     r"(?:^|[,;:.!–—-]\s*|\b(?:please|pls|and|also|so|but|btw|hey|ok)\s+)(?:@?remem[,:]?\s+)?(?<!do you )(?<!can you )"
     r"remember\b(?:\s*[:,]\s*|\s+(?:this\s*:\s*|that\s+(?!at\b|in\b|on\b|day\b|time\b|one\b|when\b|night\b|guy\b)"
     r"|(?=it'?s\b|the\b|my\b|our\b|we\b|i\b|to\b|(?-i:[A-Z@\d])|there\b|this is\b|all\b|every|never\b|always\b))\s*)",
-    r"(?:^\W*|\b(?:please|pls) )(?:note(?: to self)?\s*:\s*|note that )|(?:^|[,;:.!]\s*)(?:please |"
+    r"^\W*note to self\s*:\s*|\b(?:please|pls) note(?:\s*:\s*| that )|(?:^|[,;:.!]\s*)(?:please |"
     r"pls )?(?:keep in mind(?: that|:)\s*|don't forget(?: that|:)\s+)",
-    r"(?:^|[，,。！!：: ]|请|帮我|麻烦|大家)(?:记住|记一下|记下来?|记得|备忘|别忘了?|牢记)(?:了|哦|啊)?(?!记得|"
-    r"了吗|那|我们|当年|吗)\s*[:：，,]?\s*",
+    r"(?:^|[，,。！!：: ]|请|帮我|麻烦|大家)(?:记住|记一下|记下来?|记得|备忘|别忘了?|牢记)(?:了|哦|啊)?"
+    r"(?!记得|了吗|那年|那次|那时|当年|吗|我们那|得)\s*[:：，,]?\s*",
     r"(?:覚えておいて|覚えて|メモして|メモ)(?:ください|ね)?\s*[:：、]\s*",
     r"(?:^|[,.]\s*)(?:bitte )?(?:merk(?:e|t)? (?:dir|euch)(?: bitte)?|nicht vergessen|denk(?:t)? "
     r"(?:bitte )?dran|notier(?:e|t)?(?: bitte)?)\s*(?:,\s*dass|[:,])?\s+",
@@ -142,5 +144,8 @@ REMEMBER_AFTER = cue(
 
 REMEMBER_TO = re.compile(r"to\s+", re.IGNORECASE)
 """`remember to …` asks for a deed, not for memory."""
+
+DO_NOT_FORGET = re.compile(r"(?:记得|别忘了?)\s*$")
+"""So do these, where no colon follows."""
 
 MINE = cue(r"\bmy\b|\bi(?:'m| am|'ve)?\b", r"我", r"私|僕", r"\b(?:mein\w*|ich)\b")

@@ -5,6 +5,8 @@ Also here: what is said to the bot about the bot. Whoever tells it how to answer
 
 from __future__ import annotations
 
+import re
+
 from memory_core.extract.cue import FILLER, cue
 
 AGREE = cue(
@@ -171,8 +173,10 @@ SOCIAL = cue(
 )
 """Of the day, not of the work."""
 
+CALLING_BOT = re.compile(r"^\W*(?:(?:hey|hi|hello|ok)\W+)?@?(?:remem|bot)\b[\s,:;.!-]*", re.IGNORECASE)
+"""The bot is called by name; what follows is looked at like anything else."""
+
 TO_BOT = cue(
-    r"^\W*(?:hey |hi |ok )?@?(?:remem|bot)\b[\s,:]",
     r"\b(?:to|in|with|of|before|after|into|for) (?:all |each |every |any )?(?:of )?your (?:\w+ )?(?:reply|"
     r"replies|answers?|responses?|messages?|output|prompt|context|memory|instructions?)\b",
     r"\byour (?:reply|replies|answers?|responses?|instructions?|system prompt|rules|hard rules)\b",

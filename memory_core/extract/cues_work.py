@@ -12,9 +12,6 @@ _DOING = (
     r"move|merge|revert|port|refactor|investigate|contact|email|organi[sz]e|submit|handle|take over|push|upload|"
     r"configure|install|replace|disable|enable|test|provision|patch|bump|ship|translate|design|record|print|invite)"
 )
-_DONE = (
-    r"(?:done|finished|complete[d]?|merged|deployed|released|shipped|live|fixed|published|migrated|resolved|closed)"
-)
 
 DONE = (
     Cue(
@@ -32,13 +29,18 @@ DONE = (
         Kind.TASK,
         Firmness.EXPLICIT,
         cue(
-            r"\b(?:the |my )?\w[\w./-]*(?: [\w./-]+){0,5} (?:is|are) (?:now |finally |all )(?:done|finished|"
-            r"complete|merged|deployed|released|shipped|live)\b",
+            r"\b\w[\w./-]*(?: [\w./-]+){0,5} (?:is|are) (?:now |finally |all )(?:done|finished|complete|merged|"
+            r"deployed|released|shipped|live)\b",
+            r"^\W*(?:the |my |our )?\w[\w./-]*(?: [\w./-]+){0,4} (?:is|are) (?:done|finished|deployed|released|"
+            r"shipped|live)\b(?=\W*$|\W+(?:and|so|now|all)\b|[,.!:;])",
+            r"^\W*(?:i(?:'ve)? )?just (?:deployed|released|shipped|published|migrated|rolled out) (?!it\b|"
+            r"that\b|this\b)",
+            r"^\W*(?:i'm )?(?:done|finished) with (?:the|our) ",
             r"\bi(?:'ve| have)?(?: just| finally| now)? (?:finished|completed|shipped|deployed|migrated|"
             r"released) (?:the|our|all)\b",
             r"[^，,。]{2,40}(?:已经?|都|全部)[^，,。]{0,12}(?:完成|搞定|上线|发布|做完|改完|修好|发给|提交|"
             r"合并|部署|迁移完)",
-            r"[^，,。]{2,40}(?:完成|搞定|上线|做完|改完|修好)了(?!吗)",
+            r"[^，,。]{2,40}(?:完成|搞定|上线|做完|改完|写完|测完|画完|修好)了(?!吗)",
             r"(?:完了しました|終わりました|リリースしました|対応しました)",
             r"\b(?:ist|sind) (?:jetzt |nun |endlich )?(?:erledigt|fertig|umgestellt|ausgerollt|live)\b",
         ),
@@ -52,6 +54,8 @@ TODOS = (
         Firmness.LABEL,
         cue(
             START + r"(?:todo|to-do|action item|action|task)s?(?: (?:for|@)\s?@?[\w.-]{1,40})?\s*[:：]\s*",
+            START + r"todo\s+(?=@\w)",
+            START + r"(?-i:TODO)\s+(?=\w)",
             START + r"(?:待办|待辦|任务|待处理|行动项)(?:事项)?\s*[:：]\s*",
             START + r"(?:タスク|やること|宿題)\s*[:：]\s*",
             START + r"(?:aufgabe|zu tun)\s*:\s*",
@@ -60,6 +64,26 @@ TODOS = (
         whole=False,
     ),
 )
+
+GIVEN = (
+    Cue(
+        Kind.TASK,
+        Firmness.EXPLICIT,
+        cue(
+            r"(?:^|[,.;:]\s*|\band )@?(?P<who>[a-z][\w.-]{1,30}) (?:will|is going to|is gonna) (?:then |"
+            rf"also |now )?{_DOING}\b",
+            r"(?:^|[，,。：: ])@?(?P<who2>[\u4e00-\u9fffa-z]{1,8}?)(?:在|要|会)?(?:下?个?(?:周|"
+            r"星期)[一二三四五六日天]|明天|"
+            r"今天|后天|\d{1,2}[号日]|月底)(?:之?前|以前)[^，,。？?]{0,6}(?:完成|提交|给出|做完|写完|改完|搞定|发出)",
+            r"@(?P<who3>[^\s,:：，@]{1,20})[ ，,][^？?]{2,40}(?:之?前|以前)(?:完成|提交|给出|做完|写完|改完|"
+            r"搞定|发出|发给|交)",
+            r"^@?(?P<who4>[a-zäöü][\wäöüß-]{1,30}) (?:macht|schreibt|übernimmt|erledigt|schickt|aktualisiert) "
+            r"(?:das|die|den)\b.{3,}",
+        ),
+        status="pending",
+    ),
+)
+"""What someone is said to do; taken where that one takes part in the talk."""
 
 COMMITMENTS = (
     Cue(
@@ -91,6 +115,8 @@ REQUESTS = (
         cue(
             rf"@(?P<who>[^\s,:：，@]{{1,40}})[,:]? (?:can|could|would|will) you (?:please |pls )?{_DOING}\b",
             rf"@(?P<who2>[^\s,:：，@]{{1,40}})[,:]? (?:please|pls) {_DOING}\b",
+            r"^(?:hey |hi |ok |so )?(?P<who6>[a-z][\w.-]{1,30}),? (?:can|could|would|will) you (?:please |"
+            rf"pls )?{_DOING}\b",
             r"(?:麻烦|请|辛苦)\s?@(?P<who3>[^\s,:：，@]{1,20})\s?(?:你)?(?:把|去|来|帮)?.{2,}",
             r"@(?P<who4>[^\s,:：，@]{1,20}),? (?:bitte|kannst du)\b.{4,}",
             r"@(?P<who5>[^\s,:：，@]{1,20})\s?(?:さん)?、?.{2,60}(?:お願いします|してください)",
@@ -99,6 +125,21 @@ REQUESTS = (
     ),
 )
 """What someone is asked for; it becomes a task when they agree."""
+
+LESSONS = (
+    Cue(
+        Kind.LESSON,
+        Firmness.LABEL,
+        cue(
+            START + r"(?:lessons? learned|lesson|learning|gotcha|postmortem|takeaway)\s*[:：]\s*(?=.{12})",
+            START + r"(?:经验教训|教训|经验|踩坑记录|踩坑|复盘)\s*[:：]\s*(?=.{6})",
+            START + r"(?:教訓|学び)\s*[:：]\s*(?=.{6})",
+            START + r"(?:gelernt|lehre|erkenntnis)\s*:\s*(?=.{12})",
+        ),
+        whole=False,
+    ),
+)
+"""A lesson under its own label; unlabelled ones: memory_core.extract.lessons."""
 
 BLOCKERS = (
     Cue(
@@ -171,8 +212,12 @@ ENVIRONMENT = (
             r"called |named )?(?=\S*[\w/]*[\d./:\"-])",
             r"\b(?:staging|prod(?:uction)?|dev|the (?:test|demo|staging|build|ci) \w+) (?:is|moved|has moved|"
             r"lives|runs|now runs)(?: now)? (?:at|to|on|under) \S*[\d./:]",
+            r"\b(?:the|our) (?:\w+ )?(?:api|website|site|wiki|jira|jenkins|grafana|kibana|sentry|registry|ci|tracker|"
+            r"dashboard|vpn|proxy|frontend|backend|database|server) (?:is|lives|runs|moved|has moved)(?: now)? "
+            r"(?:at|on|to|under) (?:https?://|[\w-]+[.:]\w)",
             r"\b(?:creds?|credentials|logins?|passwords?|secrets|api keys?|certs?|backups?|logs|docs|"
-            r"runbooks?) (?:are|is|live|lives|can be found) (?:now )?(?:in|on|at|under|stored in) (?!the "
+            r"runbooks?) (?:(?:are|is|live|lives|can be found) (?:now )?(?:in|on|at|under|stored in)|"
+            r"(?:has |have )?moved to) (?!the "
             r"(?:same|way)|a |an |there|it\b|there\b)\S",
             r"(?:地址|域名|入口|网关|端口|服务器|环境|仓库|数据库|面板|链接|VPN|gateway|账号|"
             r"密码)[^，,。？?吗]{0,20}?(?:换成|改成|改为|变成|迁到|搬到|是|为|在)\s?\S*[\w./:]*[\d./:]",
@@ -182,6 +227,23 @@ ENVIRONMENT = (
         ),
     ),
 )
+
+NOTICES = (
+    Cue(
+        Kind.ENVIRONMENT,
+        Firmness.EXPLICIT,
+        cue(
+            r"^\W*(?:@\w+\W+)?(?:psa|heads[- ]up|announcement|notice)\b\s*[:,!-]+\s*(?=.{12})",
+            r"^\W*(?:@\w+\W+)?fyi\s*[:,-]*\s+(?=(?:all|the (?:office|server|vpn|api|build|site|team|staging|"
+            r"prod\w*)|everyone)\b)",
+            r"^(?:通知|公告|提醒大家)[一下]*\s*[:：，,]\s*(?=.{4})",
+            r"^(?:お知らせ|連絡)\s*[:：]\s*(?=.{4})",
+            r"^(?:info|achtung|hinweis)(?: an alle)?\s*:\s+(?=.{12})",
+        ),
+        whole=False,
+    ),
+)
+"""What is announced to all."""
 
 TOOLS = (
     Cue(
@@ -217,6 +279,7 @@ PROBLEM = cue(
 SOLUTION = cue(
     r"\b(?<!be )(?:fixed|solved|resolved|cured|sorted)(?: it| this| that| the \w+(?: \w+)?)? (?:by|with|via|"
     r"after|using)\b",
+    r"\b(?:caused by|due to|came from|because of)\b.{3,100}\b(?:fixed|solved|resolved)\b",
     r"(?:^|[,.;:(]\s*|\b(?:the|my|our|and|a|real|actual|simple|quick|easy|then)\s+)(?:fix|solution|cure|remedy|"
     r"workaround|work-around) (?:was|is|turned out)\b|\b(?:fix|solution|workaround|work-around|root cause|"
     r"cause|lesson(?: learned)?)\s*[:：]",

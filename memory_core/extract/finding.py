@@ -31,6 +31,9 @@ _VAGUE = re.compile(
     re.IGNORECASE,
 )
 """The object of a commitment that only its neighbours would tell (`I'll fix it later`)."""
+_NOT_YET = re.compile(
+    r"\b(?:when|once|after|until|if|before|unless|as soon as|what|that|which|how|where)\b", re.IGNORECASE
+)
 _FOR = re.compile(r"^\W*\w[\w -]{0,12}\bfor\s+@?([\w.-]{1,40})\s*[:：]", re.IGNORECASE)
 _STANDING = re.compile(
     r"^(?:always|never|no|all|every|everyone|nobody|only|总是|永远|所有|一律|不要|禁止)\b", re.IGNORECASE
@@ -52,6 +55,8 @@ class Finding:
     marked: bool = False
     claimed: bool = False
     label: bool = False
+    given: bool = False
+    """A task that someone is said to do: that one must take part in the talk."""
 
     @property
     def settles(self) -> bool:
@@ -61,12 +66,22 @@ class Finding:
 
 def finding_in(sentence: Sentence, message: Message, *, direct: bool) -> Finding | None:
     """What `sentence` of `message` states; None for nothing worth keeping. `direct`: said in a 1:1 DM."""
+    sentence = _uncalled(sentence)
     plain = sentence.plain
     if cues_talk.TO_BOT.search(plain):
         return _style(sentence, message) if direct else None
     wished = None if sentence.question else _wished(plain)
     found = _wish(wished, message, direct=direct) if wished is not None else _stated(sentence, message, direct=direct)
     return None if found is None else _dated(found, plain, message)
+
+
+def _uncalled(sentence: Sentence) -> Sentence:
+    """The sentence without the bot's name in front of it."""
+    called = cues_talk.CALLING_BOT.match(sentence.plain)
+    if called is None or called.end() == len(sentence.plain):
+        return sentence
+    plain = sentence.plain[called.end() :]
+    return replace(sentence, text=plain, plain=plain)
 
 
 def _style(sentence: Sentence, message: Message) -> Finding | None:
@@ -82,11 +97,14 @@ def _wished(plain: str) -> str | None:
     if behind is not None:
         return group_in(plain, behind)
     before = cues_people.REMEMBER.search(plain)
-    return plain[before.end() :].strip() if before is not None else None
+    if before is None:
+        return None
+    duty = "to " if cues_people.DO_NOT_FORGET.search(before.group()) else ""
+    return duty + plain[before.end() :].strip()
 
 
 def _wish(fact: str, message: Message, *, direct: bool) -> Finding | None:
-    if len(topic(fact)) < 1 or cues_talk.JOKE.search(fact):
+    if not topic(fact) or cues_talk.JOKE.search(fact):
         return None
     if cues_people.REMEMBER_TO.match(fact):
         return _duty(cues_people.REMEMBER_TO.sub("", fact), message, direct=direct)
@@ -132,8 +150,16 @@ def _finding(sentence: Sentence, cue: Cue, match: re.Match[str], message: Messag
         who = _named(sentence.plain) or ("" if cue.status == "pending" else message.author_name)
     claimed = cue.kind is Kind.ROLE and (not owned or bool(cues_people.POWER.search(sentence.plain)))
     return Finding(
-        cue.kind, cue.firmness, text, who=who, status=cue.status, asked=asked, claimed=claimed, label=label
-    )  # fmt: skip
+        cue.kind,
+        cue.firmness,
+        text,
+        who=who,
+        status=cue.status,
+        asked=asked,
+        claimed=claimed,
+        label=label,
+        given=cue in cues_work.GIVEN and f"@{named}" not in sentence.plain,
+    )
 
 
 def _in_direct(found: Finding, message: Message) -> Finding:
@@ -157,6 +183,8 @@ def _void(sentence: Sentence, cue: Cue, match: re.Match[str]) -> bool:
     if cue.firmness is Firmness.LABEL:
         return False
     before = plain[: match.end()] if cue.firmness is not Firmness.HINTED else plain
+    if cue.status == "done" and _NOT_YET.search(before):
+        return True
     if cues_talk.SUPPOSE.search(before) or (cue.firmness is Firmness.HINTED and len(topic(plain)) < 2):
         return True
     wished = cue.firmness is Firmness.EXPLICIT and cues_talk.PROPOSING.search(plain[: match.start()])
@@ -187,6 +215,7 @@ _TABLES: tuple[tuple[tuple[Cue, ...], bool], ...] = (
     (cues_decisions.AGREEMENTS[:1], False),
     (cues_work.TODOS, False),
     (cues_work.DONE[:1], True),
+    (cues_work.LESSONS, False),
     (cues_work.BLOCKERS, True),
     (cues_decisions.DECISIONS[1:], False),
     (cues_decisions.AGREEMENTS[1:], False),
@@ -202,6 +231,8 @@ _TABLES: tuple[tuple[tuple[Cue, ...], bool], ...] = (
     (cues_work.REQUESTS, False),
     (cues_decisions.PROPOSALS, False),
     (cues_work.COMMITMENTS, True),
+    (cues_work.GIVEN, False),
+    (cues_work.NOTICES, False),
     (cues_decisions.FACTS[2:], False),
 )
 """The tables in the order in which they are asked, and whether a finding is about the speaker."""

@@ -93,11 +93,24 @@ def _taken_back(talk: Talk, position: int, own: Sequence[Sentence]) -> bool:
         if match is None or _labelled(talk, position, sentence):
             continue
         old = _withdrawn(talk, position, said, joke=bool(cues_talk.JOKE.search(match.group())))
-        if old is not None:
+        if old is None:
+            _object(talk, position)
+        else:
             old.dropped = True
             talk.retracted.extend(old.sources)
         return _put_instead(talk, position, own[number:], old) or old is not None
     return False
+
+
+def _object(talk: Talk, position: int) -> None:
+    """Someone else would take back what was just settled: it is open again."""
+    for item in reversed(talk.items):
+        if item.dropped or item.finding.kind not in DECIDING or position - item.at > 4:
+            continue
+        if not item.finding.settles:
+            item.settled = False
+            item.objections += 1
+        return
 
 
 def _put_instead(talk: Talk, position: int, own: Sequence[Sentence], old: Item | None) -> bool:
@@ -173,9 +186,24 @@ def _finding(talk: Talk, position: int, sentence: Sentence) -> Finding | None:
     found = finding_in(sentence, message, direct=talk.direct)
     if found is None:
         return _volunteered(talk, position, sentence)
+    if found.given and not _takes_part(talk, found.who):
+        return None
+    if found.kind is Kind.TASK and found.label and not found.who:
+        found = replace(found, who=_named_first(talk, found.text))
     if found.kind in WORKING and not found.label and not found.marked and len(topic(found.text)) < 2:
         return _volunteered(talk, position, sentence)
     return found
+
+
+def _takes_part(talk: Talk, name: str) -> bool:
+    return any(message.author_name.casefold() == name.casefold() for message in talk.messages)
+
+
+def _named_first(talk: Talk, text: str) -> str:
+    """The one of the talk with whose name a task begins (`TODO: ben updates the wiki`); empty for none."""
+    start = text.casefold()
+    names = dict.fromkeys(message.author_name for message in talk.messages)
+    return next((name for name in names if start.startswith((f"{name.casefold()} ", f"{name.casefold()}: "))), "")
 
 
 def _volunteered(talk: Talk, position: int, sentence: Sentence) -> Finding | None:

@@ -94,6 +94,23 @@ def test_a_request_is_a_task_only_when_the_one_asked_agrees() -> None:
     assert task.who == "ben"
 
 
+def test_what_someone_is_said_to_do_is_their_task_when_they_take_part() -> None:
+    line = "ana: ben will update the wiki by Friday"
+    assert not kept(line, "cy: good")
+    (task,) = kept(line, "ben: yes")
+    assert (task.who, task.due) == ("ben", date(2026, 4, 10))
+
+
+def test_a_settled_proposal_that_another_takes_back_is_open_again() -> None:
+    assert not kept("ana: let's go with Mongo", "ben: ok", "cy: actually, let's not, Postgres is simpler")
+
+
+def test_a_changed_value_corrects_the_old_statement() -> None:
+    (decision,) = kept("ana: the release date is now 12 May", "ben: the release date is now 19 May")
+    assert "19 May" in decision.body
+    assert "12 May" in decision.corrects
+
+
 def test_a_volunteer_takes_the_words_of_the_question() -> None:
     (task,) = kept("ana: who can update the export docs?", "ben: I'll do it")
     assert task.who == "ben"
@@ -150,6 +167,10 @@ def test_in_a_dm_the_persons_own_word_settles() -> None:
         ("ana: 如果人多了，要不我们拆数据库", "ben: 同意"),
         ("deploybot*: Decision: canary passed",),
         ("ana: I'm done for today",),
+        ("ana: no final vendor is approved yet",),
+        ("ana: the app is released quarterly",),
+        ("ana: @remem what did we decide?",),
+        ("ana: I'll fix it later",),
     ],
 )  # fmt: skip
 def test_jokes_suppositions_quotes_questions_and_bots_are_left(lines: tuple[str, ...]) -> None:
@@ -221,6 +242,9 @@ def test_case_144_a_date_comes_from_the_message_never_from_its_text() -> None:
         ("ana: TODO: write the docs @ben by Friday", Kind.TASK),
         ("ana: 待办：@小刘 周五前发报价单", Kind.TASK),
         ("ana: done: migrated the staging db", Kind.TASK),
+        ("ana: @remem remember: we deploy on Tuesdays", Kind.ENVIRONMENT),
+        ("ana: the release date is now 12 May", Kind.DECISION),
+        ("ana: TODO @ben fix the login page by tomorrow", Kind.TASK),
         ("ana: remember that the alarm code changes in May", Kind.ENVIRONMENT),
         ("ana: 记住：客户叫它蓝色应用", Kind.ENVIRONMENT),
         ("ana: merk dir: der Kunde nennt es die blaue App", Kind.ENVIRONMENT),
