@@ -121,8 +121,8 @@ schief gelaufen|schiefging|turn out|turned out|=what made us|=what made me|=what
 =history of|=trouble with|=problems with|=issues with|=we agreed on something|=i think we agreed|=did we agree|
 =did we end up|=end up with|ended up|=used to|moved away|move away|=leave * for|=left * for|=how did the|
 =how did it|=how did that|=what came of|=results of|=feedback on|=already solved|=solved that|=fixed that|
-最后怎么|最后咋|最后怎样|结果咋|咋样了最后|怎么离开|为什么离开|商量过|讨论过|聊过|出过|教过训|
-效果如何|效果怎么样|反馈如何|来龙去脉|どうなった|だった理由|何が原因|ausgegangen|herausgekommen|gelaufen|
+最后怎么|最后咋|最后怎样|结果咋|咋样了最后|怎么离开|为什么离开|商量过|讨论过|聊过|出过|教过训|效果如何|
+效果怎么样|反馈如何|来龙去脉|どうなった|だった理由|何が原因|ausgegangen|herausgekommen|gelaufen|
 hatten wir schon|vereinbart hatten
 """,
     PLAIN: """
@@ -171,12 +171,12 @@ yesterday|last week|last month|last few days|past few days|recently|lately|which
 been up to|=this past|days ago|weeks ago|the other day|monday|tuesday|wednesday|thursday|friday|saturday|sunday|
 diary|recap|昨天|前天|上周|上个月|最近|这几天|前几天|哪天|哪一天|发生了什么|忙了|日记|上星期|周一|周二|周三|
 周四|周五|周六|周日|回顾|昨日|先週|先月|この間|何日|何曜日|何があった|一昨日|日記|振り返|gestern|vorgestern|
-letzte woche|letzten monat|kürzlich|neulich|welchem tag|was ist passiert|tagebuch|rückblick|
-=get up to|=got up to|up to lately|都干了|干了啥|做了啥
+letzte woche|letzten monat|kürzlich|neulich|welchem tag|was ist passiert|tagebuch|rückblick|=get up to|
+=got up to|up to lately|都干了|干了啥|做了啥
 """,
     PLAIN: """
-happened|daily|day|days|weekend|周末|週末|wochenende|=did i do|summary of|past|做了什么|干了什么|在干嘛|每天|した日|毎日|tag|tage|passiert|
-in letzter zeit
+happened|daily|day|days|weekend|周末|週末|wochenende|=did i do|summary of|past|做了什么|干了什么|在干嘛|每天|
+した日|毎日|tag|tage|passiert|in letzter zeit
 """,
     WEAK: "week|month|date|ago|日|月|woche|monat",
 }

@@ -1,11 +1,11 @@
 """The labelled messages of data/intent.jsonl: which page is loaded for what people write.
 
 Each line: the text, the index that it is asked against, its language, the page that is right (`none`: no row, so P0
-is loaded; `nothing`: a greeting), its set, and `held_out`: kept out when weights and word lists were tuned. The sets were
-written one after the other: `plain`, then `hard` (indirect, sloppy, off topic), then `blind`, when all else was done. At
-first sight, before their own other half was looked at, the kept-out halves gave 1.00, 0.66 and 0.75: messages that use
-none of the words a list knows are what rules miss.  What counts is the page that is loaded: for `none`, attention and no
-match are the same page. `strict` in the printed table tells them apart.
+is loaded; `nothing`: a greeting), its set, and `held_out`: kept out when weights and word lists were tuned. The
+sets were written one after the other: `plain`, then `hard` (indirect, sloppy, off topic), then `blind`, when all
+else was done. At first sight, before their own other half was looked at, the kept-out halves gave 1.00, 0.66 and
+0.75: messages that use none of the words a list knows are what rules miss. What counts is the page that is loaded:
+for `none`, attention and no match are the same page. `strict` in the printed table tells them apart.
 """
 
 from __future__ import annotations
