@@ -201,6 +201,7 @@ class Tally:
         rest: Sequence[Unit] = (),
         rest_is_known: bool = False,
         short: str = "",
+        matched: bool = False,
     ) -> bool:
         """Add what `fitted` holds of a page, name what it left out, and tell whether anything is shown.
 
@@ -224,6 +225,7 @@ class Tally:
                 records=tuple(unit.record for unit in fitted.shown if unit.record),
                 sha256=sha256,
                 cut=not fitted.whole or bool(rest and not rest_is_known),
+                matched=matched,
                 shown=tuple(unit.mark for unit in fitted.shown),
                 rest=tuple(unit.mark for unit in (*fitted.left, *rest)),
             )

@@ -143,6 +143,7 @@ def _show_asked(view: View, tally: Tally, page: PageText, fresh: list[Unit], pri
         "the agent asked for it",
         priority=priority,
         sha256=page.stamp.sha256,
+        matched=True,
         short="a page of P2 is shown in at most half of the budget" if bound else "",
     )
     tally.took(Step.OPEN, f"{page.page}: the agent asked for it")

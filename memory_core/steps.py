@@ -71,7 +71,7 @@ def page_by_match(view: View, tally: Tally, found: Match, step: Step) -> Plan[Pa
     parts = units(view, page)
     shown = by_search if found.priority is Priority.P2 else whole
     why = f"{found.why}, score {found.score:.1f}" if found.score else found.why
-    shown(view, tally, page, parts, step, why, found.priority)
+    shown(view, tally, page, parts, step, why, found.priority, matched=found.score > 0)
     tally.took(step, f"{found.page}: {why}")
     return page
 
@@ -95,16 +95,32 @@ def content(view: View, tally: Tally, page: PageId) -> Plan[PageText | None]:
 
 
 def whole(
-    view: View, tally: Tally, page: PageText, parts: Units, step: Step, why: str, priority: Priority | None
+    view: View,
+    tally: Tally,
+    page: PageText,
+    parts: Units,
+    step: Step,
+    why: str,
+    priority: Priority | None,
+    *,
+    matched: bool = False,
 ) -> bool:
     """Show a page whole, or its best parts as far as the budget goes."""
     order = wanted(view, page.page, parts.units)
     fitted = fit(page.page, parts.units, tally.room_tokens, tally.counter, order)
-    return tally.show(page.page, fitted, step, why, priority=priority, sha256=page.stamp.sha256)
+    return tally.show(page.page, fitted, step, why, priority=priority, sha256=page.stamp.sha256, matched=matched)
 
 
 def by_search(
-    view: View, tally: Tally, page: PageText, parts: Units, step: Step, why: str, priority: Priority | None
+    view: View,
+    tally: Tally,
+    page: PageText,
+    parts: Units,
+    step: Step,
+    why: str,
+    priority: Priority | None,
+    *,
+    matched: bool = False,
 ) -> bool:
     """Show the matching records of a page, best first, in at most half of the budget; else its newest ones."""
     hits = rank([Placed(page.page, unit) for unit in parts.units], view.message)
@@ -125,7 +141,15 @@ def by_search(
     how = f"{why}; {len(hits)} of {len(parts.units)} parts match" if hits else f"{why}; no part matches, newest first"
     short = _HALF if half < tally.room_tokens else ""
     return tally.show(
-        page.page, fitted, step, how, priority=priority, sha256=page.stamp.sha256, rest=rest, short=short
+        page.page,
+        fitted,
+        step,
+        how,
+        priority=priority,
+        sha256=page.stamp.sha256,
+        rest=rest,
+        short=short,
+        matched=matched,
     )
 
 
