@@ -88,11 +88,11 @@ class Inbox:
         if needs is None:
             return True
         async with self._order.setdefault(needs.channel, asyncio.Lock()):
-            if string(body, "event", "type") not in {"message", "app_mention"}:
+            said = string(body, "event", "type") in {"message", "app_mention"}
+            if not said:
                 self._directory.forget(needs.channel)
             known = await self._known(needs, body)
-            unplaced = known.room is None and kind_of_type(needs.channel_type) is RoomKind.UNKNOWN
-            if unplaced and retry < LAST_RETRY:
+            if said and _is_unplaced(needs, known) and retry < LAST_RETRY:
                 return False
             incoming = normalise.normalise(body, known)
             if incoming is None:
@@ -147,7 +147,8 @@ class Inbox:
     async def _deliver_interaction(self, body: Json) -> bool:
         try:
             room = await self._directory.room(interactions.channel_of(body), within_s=_COMMAND_LOOK_UP_S)
-            incoming = interactions.interaction(body, Known(self._me, room), datetime.now(UTC))
+            known = Known(self._me, room, interactions.names_in(body))
+            incoming = interactions.interaction(body, known, datetime.now(UTC))
             return incoming is None or (await self._deliver(incoming)).durable
         except Exception:  # noqa: BLE001 - the task ends here; who asked is told
             _log.exception("an interaction could not be taken")
@@ -158,6 +159,12 @@ class Inbox:
         task = asyncio.create_task(self._posting.tell(interactions.answer_handle(body), text))
         self._late.add(task)
         task.add_done_callback(self._late.discard)
+
+
+def _is_unplaced(needs: normalise.Needs, known: Known) -> bool:
+    """Does neither the event nor a look-up tell what kind of room this is?"""
+    kind = kind_of_type(needs.channel_type)
+    return kind is RoomKind.UNKNOWN and (known.room is None or known.room.kind is RoomKind.UNKNOWN)
 
 
 def _acknowledgement(body: Json, text: str) -> BoltResponse:

@@ -39,6 +39,13 @@ def opened(handle: str) -> tuple[str, str]:
     return user, url
 
 
+def names_in(body: Json) -> dict[str, str]:
+    """The name of who acts, as the payload tells it."""
+    user = string(body, "user_id") or string(body, "user", "id")
+    name = string(body, "user_name") or string(body, "user", "username") or string(body, "user", "name")
+    return {user: one_line(name, 80)} if user and name else {}
+
+
 def interaction(body: Json, known: Known, now: datetime) -> Incoming | None:
     """The command or button in our terms; None where it has no place or nothing was pressed."""
     channel = channel_of(body)
@@ -49,7 +56,6 @@ def interaction(body: Json, known: Known, now: datetime) -> Incoming | None:
     room = known.room_at(channel, shared=flag(body, "is_ext_shared_channel"))
     user = string(body, "user_id") or string(body, "user", "id")
     team = string(body, "user", "team_id") or string(body, "team_id") or known.me.team
-    name = string(body, "user_name") or string(body, "user", "username") or string(body, "user", "name") or user
     message, ts = part(body, "message"), string(body, "message", "ts") or string(body, "container", "message_ts")
     root = string(message, "thread_ts") or string(body, "container", "thread_ts")
     in_thread = bool(root) and root != ts
@@ -58,7 +64,7 @@ def interaction(body: Json, known: Known, now: datetime) -> Incoming | None:
         event=EventKey(f"slack:trigger:{string(body, 'trigger_id')}"),
         room=room,
         conversation=Conversation(room.key, root if in_thread else ""),
-        author=Author(PersonKey(f"slack:{team}:{user}"), one_line(known.names.get(user) or name, 80)),
+        author=Author(PersonKey(f"slack:{team}:{user}"), known.names.get(user) or user),
         sent_at=now,
         message=message_key(room.key, ts) if ts else None,
         addressed=True,

@@ -14,7 +14,7 @@ Event shapes: https://docs.slack.dev/reference/events.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from adapters.messages import Attachment, Author, Happening, Incoming, Room
 from adapters.slack.entities import MENTIONS_LOOKED_UP, described, mentioned, mentions, readable, shown
@@ -120,16 +120,14 @@ def _message(body: Json, event: Json, said: Json, known: Known, what: Happening,
     room, author = _room(body, event, known), _author(said, known)
     text, ts, root = shown(said), string(said, "ts"), string(said, "thread_ts")
     in_thread = bool(root) and root != ts
-    room_of = room
-    if in_thread and room.kind is RoomKind.CHANNEL:
-        room_of = Room(room.key, RoomKind.PUBLIC_THREAD, room.title, room.topic, room.server, room.shared)
+    in_channel = room.kind is RoomKind.CHANNEL
     called = in_thread and (root in known.threads or string(said, "parent_user_id") == known.me.user)
     meant = string(event, "type") == "app_mention" or mentions(text, known.me.user)
     deleted = what is Happening.DELETE
     return Incoming(
         happening=what,
         event=key,
-        room=room_of,
+        room=replace(room, kind=RoomKind.PUBLIC_THREAD) if in_thread and in_channel else room,
         conversation=Conversation(room.key, root if in_thread else ""),
         author=author,
         sent_at=moment(ts),
@@ -142,12 +140,12 @@ def _message(body: Json, event: Json, said: Json, known: Known, what: Happening,
 
 
 def _about_room(body: Json, event: Json, known: Known, what: Happening) -> Incoming:
-    """Joins, removals, renames: identified by the room and the event's time."""
+    """Joins, removals, renames: identified by the room and the event's time. Slack sends them for channels only."""
     room = _room(body, event, known)
     who = string(event, "inviter") or known.me.user
     name = string(event, "channel", "name")
-    if name:
-        room = Room(room.key, room.kind, f"#{name}", room.topic, room.server, room.shared)
+    kind = RoomKind.CHANNEL if room.kind is RoomKind.UNKNOWN else room.kind
+    room = replace(room, kind=kind, title=f"#{name}" if name else room.title)
     ts = string(event, "event_ts") or str(whole(body, "event_time"))
     return Incoming(
         happening=what,

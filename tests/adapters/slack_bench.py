@@ -10,6 +10,7 @@ from typing import Literal
 from adapters.base import Taken
 from adapters.messages import Happening, Incoming, Outgoing
 from adapters.slack.adapter import SlackAdapter
+from adapters.slack.inbox import WasCalled
 from memory_core.ids import Conversation, PersonKey, RoomKey
 from memory_core.messages import Voice
 from tests.peers.slack import Channel, SlackPeer, User
@@ -74,6 +75,7 @@ async def running(
     look_up_s: float = 1.0,
     pace_s: float = 0.0,
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+    was_called: WasCalled | None = None,
 ) -> AsyncIterator[tuple[SlackAdapter, Recorder]]:
     """The adapter, connected to `peer`, and what it delivered."""
     recorder = Recorder()
@@ -88,6 +90,7 @@ async def running(
         pace_s=pace_s,
         look_up_s=look_up_s,
         sleep=sleep,
+        was_called=was_called,
     )
     task = asyncio.create_task(adapter.run(recorder.deliver))
     ready = asyncio.create_task(adapter.ready.wait())

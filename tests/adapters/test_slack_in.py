@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from adapters.messages import Button, Happening, Outgoing
@@ -442,3 +444,47 @@ async def test_case_45_a_limited_look_up_is_not_asked_in_a_loop() -> None:
         assert len(peer.calls("conversations.info")) == 1
         assert not peer.calls("conversations.replies")
         assert not peer.calls("conversations.history")
+
+
+@both_modes
+async def test_the_order_in_a_channel_is_kept_when_a_look_up_is_slow(mode: Mode) -> None:
+    async with SlackPeer(mode) as peer, running(peer, mode) as (_, bot):
+        ana, bo = peer.user("ana"), peer.user("bo")
+        build, ops = peer.channel("build", members=[ana, bo]), peer.channel("ops", members=[bo])
+        await peer.say(ops, bo, "bo is known")
+        with peer.hold("users.info") as gate:
+            first = asyncio.create_task(peer.say(build, ana, "first"))
+            second = asyncio.create_task(peer.say(build, bo, "second"))
+            await peer.say(ops, bo, "elsewhere")
+            assert [said.text for said in bot.heard()] == ["bo is known", "elsewhere"]
+            gate.set()
+            await asyncio.gather(first, second)
+        assert [said.text for said in bot.heard()] == ["bo is known", "elsewhere", "first", "second"]
+
+
+async def test_being_removed_from_a_channel_that_cannot_be_seen_any_more() -> None:
+    async with SlackPeer() as peer, running(peer) as (_, bot):
+        ana = peer.user("ana")
+        secret = peer.channel("secret", members=[ana], private=True)
+        await peer.remove_bot(secret)
+        (left,) = bot.heard()
+        assert (left.happening, left.room.kind, left.room.key) == (Happening.LEFT, RoomKind.CHANNEL, room_of(secret))
+
+
+async def test_a_thread_from_before_the_start_is_known_from_the_ledger() -> None:
+    async with SlackPeer() as peer:
+        ana = peer.user("ana")
+        build = peer.channel("build", members=[ana])
+        asked: list[Conversation] = []
+
+        async def was_called(thread: Conversation) -> bool:
+            asked.append(thread)
+            return True
+
+        async with running(peer, was_called=was_called) as (_, bot):
+            root = peer.world.ts()
+            build.messages[root] = {"user": ana.id, "text": "<@UREMEM> before the restart"}
+            for text in ("and now?", "and then?"):
+                await peer.say(build, ana, text, thread=root)
+            assert [said.addressed for said in bot.heard()] == [True, True]
+            assert asked == [Conversation(room_of(build), root)]
