@@ -20,6 +20,12 @@ Faults: TypeAlias = Callable[[str], None]
 Bound: TypeAlias = int | str | None
 Row: TypeAlias = tuple[Any, ...]  # what a column holds is known to the statement alone
 
+BUSY_MS = 5000
+"""How long a statement waits for another process."""
+
+_PURGE_WAIT_MS = 50
+"""A truncation waits less: it can be made up for, and everyone else waits behind it."""
+
 _COMPACT_FROM = 20_000
 """Emptied texts from which on the file is rebuilt, if they are also the larger part: at most one row in two is
 waste, and each row is rewritten a bounded number of times."""
@@ -93,7 +99,9 @@ class Database:
         A reader in another process (a backup, `remem status`) may hold it; then it stays due.
         """
         try:
+            self.run(f"PRAGMA busy_timeout = {_PURGE_WAIT_MS}")
             row = self.row("PRAGMA wal_checkpoint(TRUNCATE)")
+            self.run(f"PRAGMA busy_timeout = {BUSY_MS}")
         except sqlite3.Error as error:
             return getattr(error, "sqlite_errorname", "") or type(error).__name__
         if row is None or row[0] != 0:

@@ -21,12 +21,11 @@ from pathlib import Path
 from urllib.parse import quote
 
 from memory_core.errors import LedgerDamaged, LedgerFailed
-from memory_core.ledger.database import Database, Faults, Trace, no_faults
+from memory_core.ledger.database import BUSY_MS, Database, Faults, Trace, no_faults
 from memory_core.ledger.failures import translated
 from memory_core.ledger.schema import MIGRATIONS, VERSION
 from memory_core.ledger.values import utc
 
-_BUSY_S = 5.0
 _PRAGMAS = (
     "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = FULL",
@@ -56,7 +55,7 @@ def open_database(
 
 
 def _connect(path: Path, trace: Trace | None = None, faults: Faults = no_faults) -> Database:
-    connection = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None)
+    connection = sqlite3.connect(path, timeout=BUSY_MS / 1000, isolation_level=None)
     database = Database(connection, trace, faults)
     for pragma in _PRAGMAS:
         database.run(pragma)
@@ -113,7 +112,7 @@ def _fault(path: Path) -> str:
         return "the file is empty"
     uri = f"file:{quote(str(path.absolute()))}?mode=ro"
     try:
-        with closing(sqlite3.connect(uri, uri=True, timeout=_BUSY_S, isolation_level=None)) as connection:
+        with closing(sqlite3.connect(uri, uri=True, timeout=BUSY_MS / 1000, isolation_level=None)) as connection:
             database = Database(connection)
             version = _version(database)
             findings = database.rows("PRAGMA quick_check(1)")
