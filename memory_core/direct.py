@@ -21,7 +21,7 @@ from memory_core.intent import Mode, by_intent, described
 from memory_core.later import changed
 from memory_core.layouts import INDEX
 from memory_core.plan import Missing, Plan, View, authored, read, units
-from memory_core.steps import content, note_bytes, show_index, wanted, whole
+from memory_core.steps import content, fit_best, note_bytes, show_index, whole
 
 _MEMORY = PageId("memory")
 
@@ -69,9 +69,7 @@ def _always(view: View, tally: Tally, page: PageId, limit_tokens: int) -> Plan[N
             tally.notes.append(answer.why)
         return
     note_bytes(view, tally, answer)
-    parts = units(view, answer).units
-    limit_tokens = min(limit_tokens, tally.room_tokens)
-    fitted = fit(page, parts, limit_tokens, tally.counter, wanted(view, page, parts))
+    fitted = fit_best(view, tally, page, units(view, answer), min(limit_tokens, tally.room_tokens))
     tally.show(page, fitted, Step.LAYER_0, "always", sha256=answer.stamp.sha256)
     tally.took(Step.LAYER_0, f"{page}: always")
     tally.full = tally.breaker and page != _MEMORY

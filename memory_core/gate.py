@@ -53,6 +53,8 @@ DENIALS: Mapping[str, str] = MappingProxyType(
 """Every reason of a refusal, and what it means."""
 
 SOUL = PageId("soul")
+RECENT_DAYS = 14
+"""After so many days a journal belongs to the archive (design: sleep); what lasts of it stands on the pages."""
 
 
 async def open_index(handle: Handle) -> OpenIndex | None:
@@ -160,14 +162,18 @@ class OpenIndex:
         """The best matches in this scope's pages, journals and archive. Raises StoreError."""
         return await search.find(self._handle.store, self._handle.table, words, limit, dead=self.dead)
 
-    async def units(self, unread: list[str], pages: Sequence[PageId] | None = None) -> tuple[Placed, ...]:
+    async def units(
+        self, unread: list[str], pages: Sequence[PageId] | None = None, *, recent: bool = False
+    ) -> tuple[Placed, ...]:
         """What a search looks through: the parts of `pages`, else of all that may be searched.
 
+        `recent`: without the archive and the journals that are older than RECENT_DAYS, for searches nobody asked for.
         Pages that could not be read are told in `unread`. Conventions that a routed page names may be read from now
         on. Raises StoreError when the pages cannot be listed.
         """
         store, table = self._handle.store, self._handle.table
         wanted = await store.pages() if pages is None else pages
+        wanted = [page for page in wanted if not recent or self._is_recent(page)]
         placed = await search.gather(store, table, search.searchable(table, wanted, self.dead), unread)
         if pages is not None:
             for one in placed:
@@ -196,6 +202,11 @@ class OpenIndex:
         if rule.form is Form.STATE:
             raise denied("program_file", page)
         return await self._handle.store.read(page)
+
+    def _is_recent(self, page: PageId) -> bool:
+        form = self._handle.table.rule(page).form
+        first = journal_page((self.today - timedelta(days=RECENT_DAYS)).isoformat())
+        return form is not Form.ARCHIVE and (form is not Form.JOURNAL or page >= first)
 
     def _always(self, page: PageId) -> bool:
         return isinstance(self._handle.scope, DirectScope) and page in self._handle.table.start

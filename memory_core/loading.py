@@ -226,7 +226,7 @@ async def _read(opened: OpenIndex, page: PageId) -> PageText | Missing:
 
 async def _look(opened: OpenIndex, pages: tuple[PageId, ...] | None, notes: list[str]) -> tuple[Placed, ...]:
     try:
-        return await opened.units(notes, pages)
+        return await opened.units(notes, pages, recent=pages is None)
     except StoreError as failed:
         notes.append(str(failed))
         return ()

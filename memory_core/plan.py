@@ -6,7 +6,7 @@ time and only when the step before has shown that they are needed: what a plan d
 
     Read(page)      → PageText, or Missing with the reason (not there, refused, unreadable)
     States(pages)   → the hash of each page as it is now, '' for one that is gone
-    Look(pages)     → the parts that a search goes through: of these pages, of the whole scope for None
+    Look(pages)     → the parts that a search goes through: of these pages; for None of all pages and recent journals
 
 Here are the values and the questions, and what message text may say at all (`spoken`).
 """
@@ -46,7 +46,7 @@ class States:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The parts of these pages, or of everything that may be searched in the scope."""
+    """The parts of these pages, or of the scope's pages and recent journals."""
 
     pages: tuple[PageId, ...] | None = None
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memory_core.budget import SMALLEST_TOKENS, Tally, count, fit
+from memory_core.budget import SMALLEST_TOKENS, Fit, Tally, count, fit
 from memory_core.conventions import conventions_in
 from memory_core.disclosure import Loaded, Step
 from memory_core.ids import PageId
@@ -106,8 +106,7 @@ def whole(
     matched: bool = False,
 ) -> bool:
     """Show a page whole, or its best parts as far as the budget goes."""
-    order = wanted(view, page.page, parts.units)
-    fitted = fit(page.page, parts.units, tally.room_tokens, tally.counter, order)
+    fitted = fit_best(view, tally, page.page, parts, tally.room_tokens)
     return tally.show(page.page, fitted, step, why, priority=priority, sha256=page.stamp.sha256, matched=matched)
 
 
@@ -126,15 +125,16 @@ def by_search(
     hits = rank([Placed(page.page, unit) for unit in parts.units], view.message)
     order = [hit.number for hit in strong(hits)] or newest_first(view, page.page, parts.units)
     numbers = sorted(order)
+    places = {number: place for place, number in enumerate(numbers)}
     half = tally.budget_tokens // 2
     fitted = fit(
         page.page,
         [parts.units[number] for number in numbers],
         min(half, tally.room_tokens),
         tally.counter,
-        [numbers.index(number) for number in order],
+        [places[number] for number in order],
     )
-    rest = [unit for number, unit in enumerate(parts.units) if number not in set(order)]
+    rest = [unit for number, unit in enumerate(parts.units) if number not in places]
     if rest:
         tokens = tally.counter.count("\n".join(unit.text for unit in rest))
         tally.leave(page.page, f"{len(rest)} parts that do not match", "a page of P2 is read by search", tokens)
@@ -151,6 +151,14 @@ def by_search(
         short=short,
         matched=matched,
     )
+
+
+def fit_best(view: View, tally: Tally, page: PageId, parts: Units, limit_tokens: int) -> Fit:
+    """A page as far as it fits, its best parts first. They are ranked only where it does not fit whole."""
+    tokens = count(tally.counter, parts.text)
+    if tokens <= limit_tokens:
+        return Fit(parts.text, tokens, parts.units, ())
+    return fit(page, parts.units, limit_tokens, tally.counter, wanted(view, page, parts.units))
 
 
 def wanted(view: View, page: PageId, parts: Sequence[Unit]) -> list[int]:

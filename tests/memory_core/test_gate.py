@@ -68,7 +68,7 @@ QUESTIONS = (
 @pytest.mark.asyncio
 @pytest.mark.parametrize("scope", SCOPES, ids=lambda scope: scope.key)
 @pytest.mark.parametrize("mode", list(Mode))
-async def test_case_60_118_119_only_the_askers_scope_is_opened(scope: Scope, mode: Mode) -> None:
+async def test_case_60_only_the_askers_scope_is_opened(scope: Scope, mode: Mode) -> None:
     workspace = _all_scopes()
     session = Session()
     seen = ""
@@ -96,7 +96,7 @@ async def test_case_60_a_group_without_memory_knows_nothing_and_opens_nothing() 
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("kind", [kind for kind in RoomKind if kind not in (RoomKind.DIRECT, RoomKind.UNKNOWN)])
-async def test_case_61_120_every_kind_of_room_but_a_dm_is_a_group(kind: RoomKind) -> None:
+async def test_case_61_every_kind_of_room_but_a_dm_is_a_group(kind: RoomKind) -> None:
     """A room of unknown kind has no scope, so there is no handle to ask with; a group DM has a group's pages only."""
     workspace = _all_scopes()
     scope = GroupScope(f"room-{kind.value.replace('_', '-')}")
@@ -107,6 +107,38 @@ async def test_case_61_120_every_kind_of_room_but_a_dm_is_a_group(kind: RoomKind
     opened = await _open(workspace, scope)
     for page in ("memory", "user", "longterm", "projects/atlas", "daily-synced"):
         assert opened.refusal(PageId(page)) == "not_in_layout"
+
+
+@pytest.mark.asyncio
+async def test_case_118_what_was_told_in_a_dm_is_not_in_a_groups_disclosure_nor_another_way_round() -> None:
+    told = "# A\n\n- staging db host is 10.0.0.9, salary talk Friday\n"
+    question = "What is the staging db host, and when is the salary talk?"
+    workspace = group().put(OWNER, {"index": DIRECT_INDEX, "attention": told, "journal/2026-04-06": told})
+    assert "10.0.0.9" not in shown(await workspace.ask(BUILD, question))
+    assert workspace.read_by(OWNER) == []
+    assert "10.0.0.9" in shown(await workspace.ask(OWNER, question))
+    workspace.put(BUILD, {"attention": told}).put(OTHER, {"index": GROUP_INDEX, "attention": ATTENTION})
+    assert "10.0.0.9" not in shown(await workspace.ask(OTHER, question))
+
+
+@pytest.mark.asyncio
+async def test_case_119_every_person_has_a_dm_memory_of_their_own() -> None:
+    second = DirectScope(PersonKey("slack:T1:U2"))
+    workspace = Workspace().put(ANA, {"index": DIRECT_INDEX, "attention": "# A\n\n- I am pregnant\n"})
+    workspace.put(second, {"index": DIRECT_INDEX, "attention": ATTENTION})
+    assert "pregnant" not in shown(await workspace.ask(second, "any news from the team?"))
+    assert "pregnant" in shown(await workspace.ask(ANA, "any news from the team?"))
+    assert workspace.read_by(OWNER) == []
+
+
+@pytest.mark.asyncio
+async def test_case_120_a_group_dm_has_the_memory_of_a_group_and_never_a_dms() -> None:
+    mpim = GroupScope("mpdm-ana-bo-cy")
+    workspace = _all_scopes().put(mpim, {"index": GROUP_INDEX, "attention": ATTENTION})
+    disclosure = await workspace.ask(mpim, "what is on my list of tasks?")
+    assert "Move the runner" in shown(disclosure)
+    assert "birthday" not in shown(disclosure)
+    assert workspace.read_by(mpim) == ["index", "attention"]
 
 
 @pytest.mark.asyncio
