@@ -98,7 +98,6 @@ class SlackAdapter:
                 async with self._socket_mode(app) if self._mode == "socket" else self._http_mode(app):
                     self.ready.set()
                     await self._closing.wait()
-                    self.ready.clear()
                 await self._inbox.close()
                 await self._directory.close()
         finally:
@@ -164,10 +163,14 @@ class SlackAdapter:
         url = await checks.websocket_url(self._client, self._app_token)
         handler = AsyncSocketModeHandler(app, app_token=self._app_token, web_client=self._client)
         handler.client.wss_uri = url
-        try:
-            await handler.connect_async()  # type: ignore[no-untyped-call]
+        connecting = asyncio.create_task(handler.connect_async())  # type: ignore[no-untyped-call]
+        closing = asyncio.create_task(self._closing.wait())
+        try:  # the client tries for ever, and must not be deaf to `close` meanwhile
+            await asyncio.wait({connecting, closing}, return_when=asyncio.FIRST_COMPLETED)
             yield
         finally:
+            closing.cancel()
+            connecting.cancel()
             await handler.close_async()  # type: ignore[no-untyped-call]
             client = handler.client
             tasks = (client.message_processor, client.current_session_monitor, client.message_receiver)

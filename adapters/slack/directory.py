@@ -48,7 +48,7 @@ class _Cache(Generic[_Value]):
         self._ask = ask
         self._kept_s = kept_s
         self._values: OrderedDict[str, tuple[float, _Value]] = OrderedDict()
-        self._running: dict[str, asyncio.Task[_Value | None]] = {}
+        self._running: dict[str, tuple[asyncio.Task[_Value | None], float]] = {}
         self._quiet_until = 0.0
 
     async def get(self, key: str, within_s: float) -> _Value | None:
@@ -58,11 +58,13 @@ class _Cache(Generic[_Value]):
             return self._values[key][1]
         if now < self._quiet_until:
             return None
-        task = self._running.get(key)
-        if task is None:
-            task = self._running[key] = asyncio.create_task(self._look_up(key))
-            task.add_done_callback(lambda _: self._running.pop(key, None))
-        done, _ = await asyncio.wait({task}, timeout=within_s)
+        if key not in self._running:
+            begun = asyncio.create_task(self._look_up(key))
+            begun.add_done_callback(lambda _: self._running.pop(key, None))
+            self._running[key] = (begun, now)
+        task, since = self._running[key]
+        # Whoever asks while a look-up is slow waits what is left of its time: a queue is held up once, not each time.
+        done, _ = await asyncio.wait({task}, timeout=max(0.0, since + within_s - now))
         return task.result() if done and not task.cancelled() else None
 
     async def _look_up(self, key: str) -> _Value | None:
@@ -88,7 +90,7 @@ class _Cache(Generic[_Value]):
         self._values.pop(key, None)
 
     def running(self) -> Iterable[asyncio.Task[_Value | None]]:
-        return tuple(self._running.values())
+        return tuple(task for task, _ in self._running.values())
 
 
 class Directory:

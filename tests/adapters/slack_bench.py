@@ -76,6 +76,7 @@ async def running(
     pace_s: float = 0.0,
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
     was_called: WasCalled | None = None,
+    until_ready: bool = True,
 ) -> AsyncIterator[tuple[SlackAdapter, Recorder]]:
     """The adapter, connected to `peer`, and what it delivered."""
     recorder = Recorder()
@@ -95,7 +96,8 @@ async def running(
     task = asyncio.create_task(adapter.run(recorder.deliver))
     ready = asyncio.create_task(adapter.ready.wait())
     try:
-        await asyncio.wait({task, ready}, return_when=asyncio.FIRST_COMPLETED, timeout=10)
+        if until_ready:
+            await asyncio.wait({task, ready}, return_when=asyncio.FIRST_COMPLETED, timeout=10)
         if task.done():
             await task
         peer.events_url = f"http://127.0.0.1:{adapter.port}/slack/events"

@@ -488,3 +488,27 @@ async def test_a_thread_from_before_the_start_is_known_from_the_ledger() -> None
                 await peer.say(build, ana, text, thread=root)
             assert [said.addressed for said in bot.heard()] == [True, True]
             assert asked == [Conversation(room_of(build), root)]
+
+
+async def test_a_look_up_that_hangs_holds_up_one_message_not_each() -> None:
+    async with SlackPeer() as peer, running(peer, look_up_s=0.2) as (_, bot):
+        ana = peer.user("ana")
+        build = peer.channel("build", members=[ana])
+        with peer.hold("conversations.info"):
+            for number in range(8):
+                await peer.say(build, ana, f"{number}")
+            took = [delivered.attempts[0].took_s for delivered in peer.deliveries]
+        assert took[0] >= 0.15
+        assert max(took[1:]) < 0.15
+        assert [said.room.kind for said in bot.heard()] == [RoomKind.CHANNEL] * 8
+
+
+async def test_closing_while_slack_takes_no_connection() -> None:
+    async with SlackPeer() as peer:
+        async with running(peer) as (first, _):
+            await first.close()
+        peer.transport.tickets = set()
+        async with asyncio.timeout(5):
+            async with running(peer, until_ready=False) as (adapter, _):
+                await peer.world.until(lambda: len(peer.calls("apps.connections.open")) == 2, 5, "a second start")
+                await adapter.close()
