@@ -78,7 +78,7 @@ class Turn:
         if not _concerns_us(incoming, state):
             return Taken(durable=True)
         incoming, secrets = _masked(incoming)
-        placed = await self._parts.rooms.place(incoming.room, incoming.author) if incoming.member else NOT_A_MEMBER
+        placed = await self._place(incoming)
         (accepted,) = await self._parts.intake.record([_event(incoming, placed.scope, state)])
         if accepted.new and (incoming.author.voice is Voice.PERSON or incoming.happening not in TALK):
             work = partial(self.serve, incoming, placed, secrets)
@@ -86,11 +86,20 @@ class Turn:
                 _log.warning("room is flooded: recorded, not answered", room=incoming.room.key)
         return Taken(durable=True, new=accepted.new, private=not is_public(incoming.words))
 
+    async def _place(self, incoming: Incoming) -> Placed:
+        """Whose memory it is. A server that was joined has none yet: its rooms get theirs when they are addressed."""
+        if incoming.happening is Happening.JOINED_SERVER:
+            return Placed(None)
+        return await self._parts.rooms.place(incoming.room, incoming.author) if incoming.member else NOT_A_MEMBER
+
     # -- work: one event at a time for each room ------------------------------------------------------------------
 
     async def serve(self, incoming: Incoming, placed: Placed, secrets: tuple[str, ...] = ()) -> None:
         """Work off one event that is durable."""
         scope = placed.scope
+        if incoming.happening is Happening.JOINED_SERVER:
+            await self._say(incoming, server_greeting(incoming.room.server))
+            return
         if scope is None:
             await self._no_memory(incoming, placed.why)
             return
@@ -100,8 +109,6 @@ class Turn:
                 await self._said(incoming, scope, talk, secrets)
             case Happening.COMMAND | Happening.BUTTON:
                 await self._command(incoming, scope, talk, incoming.words)
-            case Happening.JOINED_SERVER:
-                await self._say(incoming, server_greeting(incoming.room.server))
             case Happening.JOINED:
                 await self._greet(incoming, scope, invited=True)
             case Happening.RENAMED:
@@ -252,7 +259,10 @@ class Turn:
             addressed=False,
             reply_to=incoming.message,
         )
-        posts = [Posted(EventKey(key), replace(own, key=key), scope) for key in sent.messages[:1]]
+        # The platform tells us of our own messages too: what we keep here is then known, piece by piece.
+        first, *pieces = sent.messages or [None]
+        posts: list[Event] = [Posted(EventKey(first), replace(own, key=first), scope)] if first else []
+        posts += [Noted(EventKey(piece)) for piece in pieces if piece]
         try:
             await self._parts.intake.record(posts)
         except LedgerFailed as refused:
@@ -263,8 +273,8 @@ class Turn:
 
 
 def _concerns_us(incoming: Incoming, state: RoomState) -> bool:
-    """A room that we merely can see is not recorded; joins and commands always concern us."""
-    if incoming.happening is not Happening.MESSAGE:
+    """A room that we merely can see is not recorded, and gets no name; joins and commands always concern us."""
+    if incoming.happening in {Happening.JOINED, Happening.JOINED_SERVER, Happening.COMMAND, Happening.BUTTON}:
         return True
     return incoming.addressed or state.recorded or incoming.room.kind is RoomKind.DIRECT
 
