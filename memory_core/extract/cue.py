@@ -1,8 +1,8 @@
 """What a cue is: words that announce a decision, a task, a blocker, …
 
-The tables (cues_decisions, cues_work, cues_people, cues_talk) hold cues in English, Chinese, Japanese and German. A
-row is a kind, how firm the words are, and a pattern. The first row that matches a sentence wins, so the more telling
-cues stand first.
+The tables (cues_decisions, cues_work, cues_lessons, cues_people, cues_talk) hold cues in English, Chinese, Japanese
+and German. A row is a kind, how firm the words are, and a pattern. The first row that matches a sentence wins, so the
+more telling cues stand first.
 
     LABEL      a written label (`Decision:`, `TODO:`, 决定：): settles, also inside a long message
     EXPLICIT   the plain word for it (`we decided to …`): settles

@@ -1,4 +1,4 @@
-"""Cues of tasks, status, blockers, lessons, and of facts about environment and tools."""
+"""Cues of tasks, status, blockers, and of facts about environment and tools."""
 
 from __future__ import annotations
 
@@ -126,21 +126,6 @@ REQUESTS = (
 )
 """What someone is asked for; it becomes a task when they agree."""
 
-LESSONS = (
-    Cue(
-        Kind.LESSON,
-        Firmness.LABEL,
-        cue(
-            START + r"(?:lessons? learned|lesson|learning|gotcha|postmortem|takeaway)\s*[:：]\s*(?=.{12})",
-            START + r"(?:经验教训|教训|经验|踩坑记录|踩坑|复盘)\s*[:：]\s*(?=.{6})",
-            START + r"(?:教訓|学び)\s*[:：]\s*(?=.{6})",
-            START + r"(?:gelernt|lehre|erkenntnis)\s*:\s*(?=.{12})",
-        ),
-        whole=False,
-    ),
-)
-"""A lesson under its own label; unlabelled ones: memory_core.extract.lessons."""
-
 BLOCKERS = (
     Cue(
         Kind.BLOCKER,
@@ -209,9 +194,9 @@ ENVIRONMENT = (
             r"host(?:name)?|domain|gateway|ip|port|vpn|server|db|database|dashboard|wiki|repo(?:sitory)?|"
             r"bucket|cluster|registry|wi-?fi|ssid)(?: for [\w -]{1,30}| gateway| name| address| password)* "
             r"(?:is|are|lives|runs|moved|changed|has moved|has changed|will be)(?: now)? (?:at |to |on |"
-            r"called |named )?(?=\S*[\w/]*[\d./:\"-])",
+            r"called |named )?(?=\S{0,80}[\d./:\"-])",
             r"\b(?:staging|prod(?:uction)?|dev|the (?:test|demo|staging|build|ci) \w+) (?:is|moved|has moved|"
-            r"lives|runs|now runs)(?: now)? (?:at|to|on|under) \S*[\d./:]",
+            r"lives|runs|now runs)(?: now)? (?:at|to|on|under) \S{0,60}?[\d./:]",
             r"\b(?:the|our) (?:\w+ )?(?:api|website|site|wiki|jira|jenkins|grafana|kibana|sentry|registry|ci|tracker|"
             r"dashboard|vpn|proxy|frontend|backend|database|server) (?:is|lives|runs|moved|has moved)(?: now)? "
             r"(?:at|on|to|under) (?:https?://|[\w-]+[.:]\w)",
@@ -220,8 +205,8 @@ ENVIRONMENT = (
             r"(?:has |have )?moved to) (?!the "
             r"(?:same|way)|a |an |there|it\b|there\b)\S",
             r"(?:地址|域名|入口|网关|端口|服务器|环境|仓库|数据库|面板|链接|VPN|gateway|账号|"
-            r"密码)[^，,。？?吗]{0,20}?(?:换成|改成|改为|变成|迁到|搬到|是|为|在)\s?\S*[\w./:]*[\d./:]",
-            r"(?:URL|アドレス|ポート|サーバー?|環境)[^、。?？]{0,20}は\s?\S*[\d./:]",
+            r"密码)[^，,。？?吗]{0,20}?(?:换成|改成|改为|变成|迁到|搬到|是|为|在)\s?\S{0,60}?[\d./:]",
+            r"(?:URL|アドレス|ポート|サーバー?|環境)[^、。?？]{0,20}は\s?\S{0,60}?[\d./:]",
             r"\b(?:adresse|url|server|port|passwort|zugangsdaten)\b.{0,30}\b(?:ist|sind|liegt|liegen|läuft) "
             r"(?:jetzt |nun )?(?:unter|auf|in|bei)?\b",
         ),
@@ -260,82 +245,3 @@ TOOLS = (
         ),
     ),
 )
-
-PROBLEM = cue(
-    r"\b(?:bugs?|errors?|exceptions?|fail(?:s|ed|ing|ure)?|crash(?:es|ed|ing)?|broke(?:n)?|hangs?|hanging|hung|"
-    r"freez(?:es|ing)|timeouts?|timing out|timed out|leak(?:s|ing|ed)?|oom(?:ing|s)?|segfaults?|outage|"
-    r"unreachable|refused|denied|corrupt(?:ed)?|dies|died|dying|stuck|slow|flaky|weird|problem|issue|cannot|"
-    r"can't|doesn't work|didn't work|not working|won't (?:start|build|run|load|compile|boot)|conflict(?:s|ed)?|"
-    r"mismatch|wrong|losing|lost|missing|garbled|unresponsive|down)\b",
-    r"\b(?:4\d\d|50[0-4])s?\b|no space left",
-    r"问题|报错|错误|失败|崩溃|崩了|挂了|超时|卡死|异常|不能用|用不了|打不开|连不上|断开|断一次|丢失|丢数据|"
-    r"内存泄漏|乱码|很慢|起不来|不生效",
-    r"エラー|落ちる|失敗|動かない|不具合|つながらない|遅い|障害",
-    r"\b(?:fehler|kaputt|abgestürzt|stürzt ab|geht nicht|ging nicht|läuft nicht|hängt|langsam|"
-    r"funktioniert nicht|problem)\b",
-)
-"""Something goes wrong."""
-
-SOLUTION = cue(
-    r"\b(?<!be )(?:fixed|solved|resolved|cured|sorted)(?: it| this| that| the \w+(?: \w+)?)? (?:by|with|via|"
-    r"after|using)\b",
-    r"\b(?:caused by|due to|came from|because of)\b.{3,100}\b(?:fixed|solved|resolved)\b",
-    r"(?:^|[,.;:(]\s*|\b(?:the|my|our|and|a|real|actual|simple|quick|easy|then)\s+)(?:fix|solution|cure|remedy|"
-    r"workaround|work-around) (?:was|is|turned out)\b|\b(?:fix|solution|workaround|work-around|root cause|"
-    r"cause|lesson(?: learned)?)\s*[:：]",
-    r"\b(?:root cause|the cause|the culprit|the reason|the problem|the issue|the trick) (?:was|"
-    r"turned out to be|is that)\b|\broot cause\b",
-    r"\b(?:did|does) the trick\b",
-    r"(?<=[\w\"')]) (?:fixed|solved|resolved|cured) (?:it|that|this|the|all|my|our|everything)\b",
-    r"\blesson learned\b",
-    r"(?:原因是|原因找到|找到原因|根因|问题出在|问题是因为|是因为)(?=.{3})",
-    r"(?<=.{3})(?:就好了|就可以了|就行了|解决了|修好了|搞定了|恢复了|就正常了)",
-    r"解决(?:办法|方案|方法)(?:是|：|:)",
-    r"(?:原因は|解決しました|解決した|直りました|直った|対処法は)",
-    r"\b(?:ursache (?:war|ist)|lösung\s*:|die lösung (?:war|ist)|gelöst (?:durch|mit|indem)|behoben (?:durch|"
-    r"mit|indem))",
-)
-"""How it was solved, or why it happened."""
-
-REMEDY = cue(
-    r"\b(?:fix(?:ed)?|solv(?:ed|es)|resolved|solution|workaround|work-around|cured|did the trick|works? (?:now|"
-    r"again)|now (?:it )?works|instead|upgrad|downgrad|pin(?:ned)?|rais(?:e|ed|ing)|set(?:ting)?|chang(?:ed|"
-    r"ing)|added|adding|remov(?:ed|ing)|updat(?:ed|ing)|switch(?:ed|ing)|restart|disabl|enabl|alter|increas|"
-    r"renam|revert|rolled back|have to|need(?:s|ed)? to|must)",
-    r"解决|修好|就好了|就行了|就可以|搞定|改成|改为|调到|开启|加了|加上|升级|换成|回滚|恢复|正常了",
-    r"解決|直り|直った|対処|変更|増や|大きく",
-    r"gelöst|lösung|behoben|aufgenommen|umgestellt|geändert|ergänzt|erhöht|jetzt geht",
-)
-"""A sentence that tells the cause is a solution only when something was done about it."""
-
-ADVICE = cue(
-    r"^\W*(?:@\w+\W+)?(?:\w+,? ){0,2}(?:try|use|set|add|remove|change|upgrade|downgrade|update|pin|raise|"
-    r"restart|disable|enable|switch|increase|install|delete|revert|wrap|replace)\b",
-    r"\b(?:you (?:could|can|need to|have to|should|might want to|want to|probably want)|have you tried|"
-    r"did you try|try (?:to|with|adding|using|setting)|instead of)\b",
-    r"试试|试一下|改成|改为|调到|开启|加上|升级|换成|回滚|重启|把|应该",
-    r"してみて|使って|変更|増や|再起動",
-    r"\b(?:versuch|probier|nimm|setz|mach|starte?|ändere|installier)\w*\b",
-)
-"""Someone says what could be done."""
-
-RELAPSED = cue(
-    r"\bi think (?:that )?the (?:problem|issue|cause|reason)\b|\b(?:for a while|come back|came back|happen(?:s|"
-    r"ed|ing) again|not sure (?:if|whether|that)|(?:didn't|did not|doesn't|hasn't|won't) (?:fix|help|solve)|"
-    r"seems? to have come|proposed|your (?:\w+ )?(?:fix|repair|patch|pr|commit|change))\b",
-    r"没解决|没用|还是不行|又出现",
-    r"直らな|まだ駄目",
-    r"\b(?:nicht gelöst|wieder da|hilft nicht)\b",
-)
-"""No solution after all, or one whose content is not told."""
-
-CONFIRMED = cue(
-    r"^\W*(?:@\w+\W+)?(?:(?:yes|yep|yeah|ok|oh|ah|wow|great|awesome|perfect|thanks|thank you|cool|nice)\W+){0,3}"
-    r"(?:that|this|it|which) (?:did it|did the trick|fixed it|fixed the \w+|solved it|was it|helped|worked|"
-    r"works(?: now| perfectly| great|(?=\W*$)|(?=\W+(?:thanks|thank you|now))))\b(?! (?:on|for|if|as|in|before)\b)",
-    r"^\W*(?:yes|yep|ok|great|perfect)?\W*works now\b",
-    r"果然好了|可以了|好使了|解决了[！!，, ]*(?:谢|感谢|多谢)|真的好了",
-    r"直りました|動きました",
-    r"\b(?:das war'?s|jetzt geht(?:'?s| es)|hat geklappt)\b",
-)
-"""The one with the problem says that the advice before it was right."""

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, replace
 from datetime import date
 
-from memory_core.extract import cues_decisions, cues_people, cues_talk, cues_work
+from memory_core.extract import cues_decisions, cues_lessons, cues_people, cues_talk, cues_work
 from memory_core.extract.cue import Cue, Firmness, group_in
 from memory_core.extract.dates import due_in
 from memory_core.extract.text import Sentence, without_links
@@ -215,7 +215,7 @@ _TABLES: tuple[tuple[tuple[Cue, ...], bool], ...] = (
     (cues_decisions.AGREEMENTS[:1], False),
     (cues_work.TODOS, False),
     (cues_work.DONE[:1], True),
-    (cues_work.LESSONS, False),
+    (cues_lessons.LESSONS, False),
     (cues_work.BLOCKERS, True),
     (cues_decisions.DECISIONS[1:], False),
     (cues_decisions.AGREEMENTS[1:], False),

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from memory_core.extract import cues_talk, cues_work
+from memory_core.extract import cues_lessons, cues_talk
 from memory_core.extract.text import Sentence, one_line, without_links
 from memory_core.extract.words import shared, topic
 from memory_core.ids import PersonKey
@@ -55,7 +55,7 @@ def problems_in(own: Sequence[Sentence], position: int, author: PersonKey) -> It
     """The problems that a message tells; a question may tell one."""
     for sentence in own:
         words = topic(sentence.text)
-        if len(words) >= 2 and cues_work.PROBLEM.search(sentence.plain) and not sentence.document:
+        if len(words) >= 2 and cues_lessons.PROBLEM.search(sentence.plain) and not sentence.document:
             yield Problem(position, author, sentence.text, words)
 
 
@@ -63,7 +63,7 @@ def advice_in(own: Sequence[Sentence], position: int, author: PersonKey) -> Iter
     """What a message advises, told or asked (`raise the limit?`): an imperative, or `you could …`."""
     for sentence in own:
         words = topic(sentence.text)
-        if len(words) >= 2 and cues_work.ADVICE.search(sentence.plain) and not sentence.document:
+        if len(words) >= 2 and cues_lessons.ADVICE.search(sentence.plain) and not sentence.document:
             yield Advice(position, author, sentence.text, words)
 
 
@@ -85,23 +85,23 @@ def lesson_in(
 def _solves(own: Sequence[Sentence], number: int) -> bool:
     """True for a sentence that tells a solution of substance."""
     sentence = own[number]
-    match = cues_work.SOLUTION.search(sentence.plain)
+    match = cues_lessons.SOLUTION.search(sentence.plain)
     if match is None or sentence.question or sentence.document or len(topic(without_links(sentence.text))) < 2:
         return False
     if cues_talk.SUPPOSE.search(
         sentence.plain[max(0, match.start() - 25) : match.start()]
-    ) or cues_work.RELAPSED.search(sentence.plain):
+    ) or cues_lessons.RELAPSED.search(sentence.plain):
         return False
-    return any(cues_work.REMEDY.search(following.plain) for following in own[number : number + 3])
+    return any(cues_lessons.REMEDY.search(following.plain) for following in own[number : number + 3])
 
 
 def _told(own: Sequence[Sentence], solved: int, position: int) -> Lesson | None:
     """Problem and solution in this one message."""
     here = own[solved]
-    match = cues_work.SOLUTION.search(here.plain)
+    match = cues_lessons.SOLUTION.search(here.plain)
     outside = here.plain[: match.start()] + " " + here.plain[match.end() :] if match else here.plain
-    before = [s for s in own[:solved] if not s.document and cues_work.PROBLEM.search(s.plain)]
-    if not before and not cues_work.PROBLEM.search(outside):
+    before = [s for s in own[:solved] if not s.document and cues_lessons.PROBLEM.search(s.plain)]
+    if not before and not cues_lessons.PROBLEM.search(outside):
         return None
     solution = _from(own, solved)
     parts = [s.text for s in (*(s for s in before[-1:] if s not in solution), *solution)]
@@ -124,7 +124,7 @@ def _from(own: Sequence[Sentence], solved: int) -> Sequence[Sentence]:
         solved - 1 if solved and len(topic(own[solved - 1].text)) >= 3 and not own[solved - 1].question else solved
     )
     end = solved + 1
-    while end < min(len(own), solved + 3) and not own[end].question and cues_work.REMEDY.search(own[end].plain):
+    while end < min(len(own), solved + 3) and not own[end].question and cues_lessons.REMEDY.search(own[end].plain):
         end += 1
     return own[start:end]
 
@@ -147,7 +147,7 @@ def _confirmed(
     own: Sequence[Sentence], position: int, author: PersonKey, problems: Sequence[Problem], advice: Sequence[Advice]
 ) -> Lesson | None:
     """The one with the problem says that the advice was right."""
-    if not any(cues_work.CONFIRMED.search(s.plain) and not s.question for s in own[:2]):
+    if not any(cues_lessons.CONFIRMED.search(s.plain) and not s.question for s in own[:2]):
         return None
     mine = [problem for problem in problems[-40:] if problem.author == author and position - problem.at <= _REACH]
     if not mine:

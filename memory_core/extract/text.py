@@ -8,7 +8,7 @@ What stays is cut into sentences; long quoted spans inside one are blanked for m
 A heading line (`Decisions:`, `TODO:`) in front of a list lends its words to each of the list's lines.
 
 Everything here is linear in the length of the text, and never raises; texts are cut at `TEXT_LIMIT` characters,
-sentences longer than `SENTENCE_LIMIT` are taken for pasted prose and left out.
+sentences longer than `SENTENCE_LIMIT` are taken for pasted prose and left out; after `SENTENCES` nothing is read.
 """
 
 from __future__ import annotations
@@ -16,9 +16,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 TEXT_LIMIT = 12_000
 SENTENCE_LIMIT = 420
+SENTENCES = 150
 LONG_TEXT = 1_200
 """From here on a message is taken for a document: only its labelled lines (`Decision: …`) count."""
 TITLE_LIMIT = 80
@@ -51,7 +53,7 @@ _HEADING = re.compile(
     re.IGNORECASE,
 )
 _QUOTED_SPAN = re.compile(r"\"([^\"\n]{1,400})\"|“([^”\n]{1,400})”|「([^」\n]{1,400})」|«([^»\n]{1,400})»")
-_STOP = re.compile(r"(?<=[。！？；])\s*|(?<=[.!?;…])\s+(?=\S)")
+_STOP = re.compile(r"(?<=[。！？；])(?![。！？；])\s*|(?<=[.!?;…])\s+(?=\S)")
 _NO_STOP = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|approx|no|nr|ca|bzw|z\.B|d\.h|incl|dr|mr|ms|st|\d{1,2})\.)$", re.IGNORECASE
 )
@@ -87,12 +89,13 @@ def sentences(text: str) -> tuple[Sentence, ...]:
         return ()
     own = _FENCE.sub("\n", text)
     document = len(own) > LONG_TEXT
-    return tuple(
+    found = (
         Sentence(piece, _plain(piece), bool(_QUESTION.search(piece)), document)
         for line in _own_lines(own)
         for piece in _pieces(line)
         if not _wholly_quoted(piece)
     )
+    return tuple(islice(found, SENTENCES))
 
 
 def one_line(text: str, limit: int = 400) -> str:

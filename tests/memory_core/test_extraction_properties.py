@@ -102,9 +102,9 @@ _PIECES = (
 @pytest.mark.parametrize("piece", _PIECES)
 def test_no_repetition_makes_it_slow(piece: str) -> None:
     for text in (piece * 60, piece * (12_000 // len(piece)), piece * 50 + "x", "so " + piece * 40 + "?!"):
-        start = time.perf_counter()
+        start = time.process_time()
         candidates_in(Request((message(f"ana: {text}"), message("ben: ok", 1))))
-        assert time.perf_counter() - start < 2.0
+        assert time.process_time() - start < 2.0
 
 
 def test_ten_thousand_messages_in_a_few_seconds(capsys: pytest.CaptureFixture[str]) -> None:
