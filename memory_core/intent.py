@@ -37,7 +37,7 @@ def by_intent(view: View, tally: Tally, mode: Mode, step: Step) -> Plan[None]:
     first = all(page in view.table.start for page in tally.session.opened)
     if mode is Mode.EXCERPTS:
         found = yield from _best_of_all(view, tally)
-        if found or tally.session.started:
+        if found or not first:
             return
     if first:
         yield from _automatic(view, tally, step)
@@ -78,7 +78,7 @@ def _automatic(view: View, tally: Tally, step: Step) -> Plan[None]:
 
 def _candidates(view: View, tally: Tally) -> tuple[Match, ...]:
     """The pages that may be loaded, best match first, at last P0; what is loaded, or was found empty, is none."""
-    done = {*tally.session.loaded, *(part.page for part in tally.loaded), *(one.page for one in tally.left_out)}
+    done = {*tally.session.opened, *(part.page for part in tally.loaded), *(one.page for one in tally.left_out)}
     matches = [found for found in view.matches if found.page not in done]
     last = _fallback(view)
     if last is not None and last.page not in {*done, *(found.page for found in matches)}:

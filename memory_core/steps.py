@@ -20,7 +20,7 @@ from memory_core.routing import Match, best_convention
 from memory_core.search import Placed, rank, strong
 from memory_core.store.base import PageText
 from memory_core.text import terms
-from memory_core.units import Unit, Units
+from memory_core.units import Unit, Units, render
 
 _HALF = "a page of P2 is read by search, at most half of the budget"
 _EMPTY = "it is empty"
@@ -68,12 +68,22 @@ def page_by_match(view: View, tally: Tally, found: Match, step: Step) -> Plan[Pa
     page = yield from content(view, tally, found.page)
     if page is None:
         return None
-    parts = units(view, page)
+    parts = _fresh(tally, found.page, units(view, page))
+    if not parts.units:
+        tally.leave(found.page, "the page", "all of it stands in the conversation")
+        return None
     shown = by_search if found.priority is Priority.P2 else whole
     why = f"{found.why}, score {found.score:.1f}" if found.score else found.why
     shown(view, tally, page, parts, step, why, found.priority, matched=found.score > 0)
     tally.took(step, f"{found.page}: {why}")
     return page
+
+
+def _fresh(tally: Tally, page: PageId, parts: Units) -> Units:
+    """The parts that the conversation does not hold yet: a search may have shown some."""
+    held = tally.session.shown
+    fresh = tuple(unit for unit in parts.units if (page, unit.mark) not in held)
+    return parts if len(fresh) == len(parts.units) else Units(fresh, render(fresh))
 
 
 def content(view: View, tally: Tally, page: PageId) -> Plan[PageText | None]:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_core.budget import fit
-from memory_core.disclosure import Disclosure, Step
+from memory_core.disclosure import Disclosure, Loaded, Step
 from memory_core.errors import Denied
 from memory_core.ids import PageId, Scope
 from memory_core.layouts import APM, INDEX, Priority
@@ -88,16 +88,20 @@ def _check(workspace: Workspace, session: Session, disclosure: Disclosure) -> No
         if part.cut:
             assert part.page in named
         elif part.step in (Step.PAGE, Step.CONVENTION, Step.LAYER_0) and "changed" not in part.why:
-            _check_whole(workspace, disclosure.scope, part.page, part.shown)
+            before = session.disclosures[: session.disclosures.index(disclosure)]
+            held = {mark for one in before for old in one.loaded if old.page == part.page for mark in old.shown}
+            _check_whole(workspace, disclosure.scope, part, held)
 
 
-def _check_whole(workspace: Workspace, scope: Scope, page: PageId, marks: tuple[str, ...]) -> None:
-    """Nothing of a page that is called whole is missing."""
+def _check_whole(workspace: Workspace, scope: Scope, part: Loaded, held: set[str]) -> None:
+    """Nothing of a page that is called whole is missing, but for what the conversation `held` before."""
+    page = part.page
     raw = workspace.stores.raw(scope, page)
     assert raw is not None
     text = raw.decode()
     form = APM.table(scope).rule(page).form
-    assert tuple(unit.mark for unit in units_of(page, form, authored(text) if page == INDEX else text).units) == marks
+    units = units_of(page, form, authored(text) if page == INDEX else text).units
+    assert tuple(unit.mark for unit in units if unit.mark not in held) == part.shown
 
 
 async def _talk(workspace: Workspace, scope: Scope, messages: list[str], mode: Mode, edits: dict[int, str]) -> None:
