@@ -28,7 +28,7 @@ PROBLEM = cue(
     r"mismatch|wrong|losing|lost|missing|garbled|unresponsive|down)\b",
     r"\b(?:4\d\d|50[0-4])s?\b|no space left",
     r"问题|报错|错误|失败|崩溃|崩了|挂了|超时|卡死|异常|不能用|用不了|打不开|连不上|断开|断一次|丢失|丢数据|"
-    r"内存泄漏|乱码|很慢|起不来|不生效",
+    r"内存泄漏|乱码|模糊|失效|不显示|不见了|有人碰到|有人遇到|遇到过|很慢|起不来|不生效",
     r"エラー|落ちる|失敗|動かない|不具合|つながらない|遅い|障害",
     r"\b(?:fehler|kaputt|abgestürzt|stürzt ab|geht nicht|ging nicht|läuft nicht|hängt|langsam|"
     r"funktioniert nicht|problem)\b",
@@ -36,6 +36,8 @@ PROBLEM = cue(
 """Something goes wrong."""
 
 SOLUTION = cue(
+    r"\b(?:changed|set|added|removed|updated|renamed|raised|disabled|enabled|reverted|pinned|upgraded|downgraded|"
+    r"rolled back|switched|restarted|replaced) .{3,100}\bworks? (?:again|now|fine)\b",
     r"\b(?<!be )(?:fixed|solved|resolved|cured|sorted)(?: it| this| that| the \w+(?: \w+)?)? (?:by|with|via|"
     r"after|using)\b",
     r"\b(?:caused by|due to|came from|because of)\b.{3,100}\b(?:fixed|solved|resolved)\b",

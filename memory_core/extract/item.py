@@ -77,8 +77,10 @@ def same_family(one: Kind, other: Kind) -> bool:
 
 
 def same_fact(old: Item, new: Item) -> bool:
-    """True when `new` says again what `old` said."""
+    """True when `new` says again what `old` said. What is done is not said again by what is still to do."""
     if not same_family(old.finding.kind, new.finding.kind):
+        return False
+    if old.finding.status == "done" and new.finding.status != "done":
         return False
     common = shared(old.words, new.words)
     near = new.at - old.at <= 8 and old.finding.kind in DECIDING

@@ -120,11 +120,18 @@ def _put_instead(talk: Talk, position: int, own: Sequence[Sentence], old: Item |
     if rest is None and not kept_before:
         return False
     firmness = Firmness.EXPLICIT if talk.direct or rest is None else Firmness.COMMITTED
-    finding = Finding(Kind.DECISION, firmness, (rest or own[0]).text)
+    finding = Finding(Kind.DECISION, firmness, own[0].text if rest is None else _kept(rest))
     item = new_item(finding, position, talk.messages[position].author)
     item.corrects = old.finding.text if old is not None else ""
     talk.items.append(item)
     return True
+
+
+def _kept(sentence: Sentence) -> str:
+    """What holds, without the words that take the old back."""
+    match = cues_talk.KEEP.search(sentence.plain)
+    taken_back = match is not None and cues_talk.RETRACT.search(sentence.plain[: match.start()])
+    return sentence.plain[match.start() :] if match is not None and taken_back else sentence.text
 
 
 def _labelled(talk: Talk, position: int, sentence: Sentence) -> bool:
