@@ -63,6 +63,14 @@ class Rooms:
         except (NamesDamaged, StoreError) as error:
             return Placed(None, str(error))
 
+    async def known(self, room: RoomKey) -> Scope | None:
+        """The scope of a room that has one already; None for a DM or a room without a name. Never raises."""
+        try:
+            name = await self._names.lookup(room)
+        except (NamesDamaged, StoreError):
+            return None
+        return GroupScope(name) if name is not None else None
+
     async def renamed(self, room: Room) -> None:
         """Note a room's new title; its name and memory stay. Raises NamesDamaged, StoreFailed."""
         if room.kind not in {RoomKind.DIRECT, RoomKind.UNKNOWN}:

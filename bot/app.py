@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import tzinfo
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -38,12 +39,13 @@ from memory_core.clock import Clock, SystemClock, day_in
 from memory_core.errors import BadInput
 from memory_core.extract import RulesExtractor
 from memory_core.handle import Handles
-from memory_core.ids import PersonKey
+from memory_core.ids import Conversation, PersonKey
 from memory_core.layouts import layout_named
 from memory_core.ledger.base import Intake, Timers
 from memory_core.ledger.memory import MemoryLedger
 from memory_core.ledger.sqlite import SqliteLedger
 from memory_core.loading import Mode
+from memory_core.messages import Voice
 from memory_core.names import Names
 from memory_core.names_file import NamesFile
 from memory_core.store.files import FileStores, OnRead
@@ -195,8 +197,21 @@ def assembled(
     return App(parts, Turn(parts, saving, schedule), saving, schedule, new_id or _new_id, adapters)
 
 
-def platforms(settings: Settings) -> list[Adapter]:
-    """The adapters of all platforms that have tokens. Raises BadInput where there is none, or half of one."""
+async def was_called(app: App, conversation: Conversation) -> bool:
+    """Was the bot called into this thread, or did it speak there? Answered from what is recorded."""
+    scope = await app.parts.rooms.known(conversation.room)
+    if scope is None:
+        return False
+    context = await app.parts.handles.open(scope).ledger.context(conversation)
+    entries = (*context.tail, *context.fresh)
+    return any(entry.message.addressed or entry.message.voice is Voice.SELF for entry in entries)
+
+
+def platforms(settings: Settings, app: App | None = None) -> list[Adapter]:
+    """The adapters of all platforms that have tokens. Raises BadInput where there is none, or half of one.
+
+    `app`: whose ledger remembers into which threads the bot was called; without it none is remembered.
+    """
     found: list[Adapter] = []
     if settings.discord_token is not None:
         from adapters.discord.adapter import DiscordAdapter
@@ -214,6 +229,7 @@ def platforms(settings: Settings) -> list[Adapter]:
                 mode="http" if settings.slack_mode is SlackMode.HTTP else "socket",
                 port=settings.slack_port,
                 api_url=settings.slack_api_url,
+                was_called=partial(was_called, app) if app is not None else None,
             )
         )
     if not found:

@@ -99,9 +99,9 @@ def run(workspace: Path | None) -> None:
 
 
 async def _run(settings: Settings) -> None:
-    adapters = platforms(settings)
+    platforms(settings)  # a missing token is said before anything is laid down
     async with opened(settings, known=KNOWN.expanduser()) as app:
-        for adapter in adapters:
+        for adapter in platforms(settings, app):
             app.add(adapter)
         _log.info(
             "remem runs", workspace=str(settings.workspace), platforms=sorted(app.adapters), layout=settings.layout

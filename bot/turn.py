@@ -251,6 +251,7 @@ class Turn:
     async def _record_own(self, incoming: Incoming, text: str, sent: Sent, scope: Scope) -> None:
         own = replace(
             _message(incoming),
+            conversation=sent.conversation or incoming.conversation,
             author=self._parts.me(incoming.room.key.platform),
             author_name="remem",
             voice=Voice.SELF,
