@@ -138,7 +138,7 @@ class Delivery(StrEnum):
 class Sent:
     """The outcome of a sending, with the keys of the messages that now stand in the room.
 
-    `conversation` is set where they stand in another one than asked for (Slack: an answer in a thread under a mention).
+    `conversation` is set where they stand in another than asked for (Slack: an answer in a thread under a mention).
     """
 
     delivery: Delivery
