@@ -50,14 +50,17 @@ class Rooms:
         """The scope, None where there is no memory; the room gets its name at its first use."""
         return (await self.place(room, author)).scope
 
-    async def place(self, room: Room, author: Author) -> Placed:
-        """The scope, or why there is none. Never raises for a damaged mapping or a refused write: it fails closed."""
+    async def place(self, room: Room, author: Author, *, spoke: bool = True) -> Placed:
+        """The scope, or why there is none. Never raises for a damaged mapping or a refused write: it fails closed.
+
+        `spoke` False: the author may only stand in for somebody whom the platform does not tell (a deletion).
+        """
         if room.kind is RoomKind.UNKNOWN:
             return Placed(None, UNKNOWN_KIND)
         if room.shared and not self._shared_rooms:
             return Placed(None, SHARED)
         if room.kind is RoomKind.DIRECT:
-            return self._direct(room, author)
+            return self._direct(room, author, spoke)
         try:
             return Placed(GroupScope(await self._names.claim(room.key, room.title, room.server)))
         except (NamesDamaged, StoreError) as error:
@@ -82,9 +85,9 @@ class Rooms:
             return DirectScope(self._owners[0], owner=True)
         return DirectScope(person)
 
-    def _direct(self, room: Room, author: Author) -> Placed:
+    def _direct(self, room: Room, author: Author, spoke: bool) -> Placed:
         # What the bot says in a DM belongs to the person it talks with, who spoke there before.
-        if author.voice is Voice.PERSON:
+        if spoke and author.voice is Voice.PERSON:
             self._partners[room.key] = author.key
         partner = self._partners.get(room.key)
         return Placed(self.person(partner)) if partner else Placed(None, NO_PARTNER)

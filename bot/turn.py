@@ -90,7 +90,11 @@ class Turn:
         """Whose memory it is. A server that was joined has none yet: its rooms get theirs when they are addressed."""
         if incoming.happening is Happening.JOINED_SERVER:
             return Placed(None)
-        return await self._parts.rooms.place(incoming.room, incoming.author) if incoming.member else NOT_A_MEMBER
+        if not incoming.member:
+            return NOT_A_MEMBER
+        # Who deleted is not told: the author of a deletion stands in for somebody, and is nobody's partner in a DM.
+        spoke = incoming.happening is not Happening.DELETE
+        return await self._parts.rooms.place(incoming.room, incoming.author, spoke=spoke)
 
     # -- work: one event at a time for each room ------------------------------------------------------------------
 

@@ -68,6 +68,16 @@ async def test_what_the_bot_says_in_a_dm_belongs_to_its_partner() -> None:
 
 
 @pytest.mark.asyncio
+async def test_who_deleted_in_a_dm_is_not_told_and_never_becomes_its_partner() -> None:
+    found = rooms()
+    direct, someone = room("slack:T1:D1", RoomKind.DIRECT), Author(PersonKey("slack:T1:U99"), "someone")
+    assert await found.place(direct, someone, spoke=False) == Placed(None, NO_PARTNER)
+    await found.scope_of(direct, ANA)
+    assert await found.place(direct, someone, spoke=False) == Placed(DirectScope(ANA.key))
+    assert await found.scope_of(direct, BOT) == DirectScope(ANA.key)
+
+
+@pytest.mark.asyncio
 async def test_an_unknown_kind_has_no_memory_and_gets_no_name() -> None:
     names = MemoryNames()
     unknown = room("slack:T1:D1", RoomKind.UNKNOWN)
