@@ -30,6 +30,8 @@ class Ask:
     """SOUL.md, for the agent's prompt; data of the operator."""
     root: Message | None = None
     direct: bool = False
+    noted: bool = False
+    """Something of the message was written into memory already, and the answer will say so."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,12 @@ led to. It never guesses: what it does not find it does not know.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from bot.agent import Ask, Doors, Reply
+from memory_core.answers import quoted
 from memory_core.disclosure import Disclosure, Loaded, Step
 from memory_core.errors import Denied
 from memory_core.ids import PageId
@@ -28,6 +30,10 @@ _SHARE = 0.34
 """Which part of the question's words a quoted part must hold, where it holds but one of them."""
 _SAID = PageId("conversation")
 _ROUTED = frozenset({Step.PAGE, Step.LAYER_1, Step.OPEN, Step.CONVENTION})
+
+_QUESTION = re.compile(
+    r"[?？]|^(?:who|what|when|where|why|how|which|wer|was|wann|wo|warum|wie)\b|[吗呢]", re.IGNORECASE
+)
 
 WHAT_I_AM = "I am remem's offline agent: I quote what I remember, word for word, and think no further."
 UNKNOWN = "I don't know: nothing that I remember here speaks of that."
@@ -51,6 +57,8 @@ class OfflineAgent:
         text = ask.message.text
         if is_pleasantry(text):
             return Reply(_THANKS if "than" in text.lower() or "谢" in text else _GREETING)
+        if ask.noted and not _QUESTION.search(text):
+            return Reply("")
         if _asks_who_i_am(text):
             return Reply(f"{WHAT_I_AM} {_GREETING.removeprefix('Hello! ')}")
         memory = [one for disclosure in ask.disclosures for one in _in_disclosure(disclosure)]
@@ -111,10 +119,8 @@ def _line(placed: Placed) -> str:
     """One quotation: date, title, text, page and source."""
     unit = placed.unit
     day = f"[{unit.day.isoformat()}] " if unit.day else ""
-    body = one_line(unit.body, 600)
-    title = f"{unit.title}: " if unit.record and unit.title and unit.title not in body else ""
-    source = f", {unit.source}" if unit.source else ""
-    return f"{day}{title}{body} ({placed.page}{source})"
+    title = unit.title if unit.record else ""
+    return quoted(placed.page, one_line(unit.body, 600), day=day, title=title, source=unit.source)
 
 
 def _page_shown(last: Sequence[Disclosure]) -> Reply | None:

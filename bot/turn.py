@@ -203,6 +203,7 @@ class Turn:
             title=title,
             root=root.message if root else None,
             direct=incoming.room.kind is RoomKind.DIRECT,
+            noted=bool(notes),
         )
         reply = await self._parts.agent.reply(ask, Doors(handle, talk, title))
         fresh = [(page, record) for page, record in reply.quoted if record not in talk.used]
@@ -212,7 +213,7 @@ class Turn:
         if begins and ask.direct:
             lines.append(await last_flush(handle))
         if await self._parts.intake.answered(message.key):
-            await self._say(incoming, "\n\n".join(lines), scope=scope)
+            await self._say(incoming, "\n\n".join(filter(None, lines)), scope=scope)
 
     async def _save_if_full(self, incoming: Incoming, scope: Scope, talk: Talk) -> None:
         """A conversation that nears its limit is saved before anything of it is cut."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from adapters.messages import Attachment, Button, Room
-from memory_core.answers import flush_time
+from memory_core.answers import flush_time, noun
 from memory_core.candidates import Candidate
 from memory_core.disclosure import Disclosure
 from memory_core.errors import RememError
@@ -68,7 +68,7 @@ def _attachment(one: Attachment) -> str:
 
 def noted(candidate: Candidate, page: PageId, record: Record) -> str:
     """That something stands in its page now; said only after it was read back."""
-    return f"Noted as {_article(candidate.kind.value)} in {page}: {record.title}."
+    return f"Noted as {_article(noun(candidate.kind))} in {page}: {record.title}"
 
 
 def _article(word: str) -> str:

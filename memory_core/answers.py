@@ -16,33 +16,32 @@ from memory_core.gate import Found
 from memory_core.ids import PageId
 from memory_core.layouts import Kind
 
-_PLURALS = {
-    Kind.LESSON: "lessons",
-    Kind.STATUS: "status changes",
-    Kind.STACK: "facts about the stack",
-    Kind.ARCHITECTURE: "facts about the architecture",
-    Kind.ENVIRONMENT: "facts about the environment",
-}
-_SINGULARS = {
+_NOUNS = {
+    Kind.LESSON: "lesson",
     Kind.STATUS: "status change",
     Kind.STACK: "fact about the stack",
     Kind.ARCHITECTURE: "fact about the architecture",
     Kind.ENVIRONMENT: "fact about the environment",
+    Kind.TOOL: "fact about a tool",
 }
 SHOWN_CHARACTERS = 6000
 """How much of a page `/remem show` gives in a chat; the rest is named."""
 
 
-def counted(number: int, one: str, many: str = "") -> str:
-    """`1 message`, `3 messages`."""
-    return f"{number} {one if number == 1 else many or one + 's'}"
+def noun(kind: Kind) -> str:
+    """`decision`, `fact about the environment`: what a record of this kind is called in a sentence."""
+    return _NOUNS.get(kind, kind.value)
+
+
+def counted(number: int, one: str) -> str:
+    """`1 message`, `3 messages`, `2 facts about the stack`."""
+    first, _, rest = one.partition(" about ")
+    return f"{number} {first}{'' if number == 1 else 's'}{' about ' + rest if rest else ''}"
 
 
 def kinds_counted(kinds: Mapping[Kind, int]) -> str:
     """`2 decisions, 1 task`."""
-    return ", ".join(
-        counted(number, _SINGULARS.get(kind, kind.value), _PLURALS.get(kind, "")) for kind, number in kinds.items() if number
-    )
+    return ", ".join(counted(number, noun(kind)) for kind, number in kinds.items() if number)
 
 
 def receipt_text(receipt: Receipt) -> str:
@@ -150,9 +149,13 @@ def why_text(disclosure: Disclosure | None) -> str:
     if not disclosure.indexed:
         return "This memory has no index yet, so nothing was loaded. `/remem purpose …` makes one."
     lines = [f"For the last answer in {disclosure.title}:"]
+    loaded = {part.step for part in disclosure.loaded}
+    lines += [f"- {step}: {found}" for step, found in disclosure.trail if step not in loaded]
     lines += [_why_loaded(part) for part in disclosure.loaded]
     lines += [_why_left(part) for part in disclosure.left_out]
-    lines.append(f"- in all {disclosure.tokens} tokens; the session holds {disclosure.spent_tokens} of {disclosure.budget_tokens}")
+    lines.append(
+        f"- in all {disclosure.tokens} tokens; the session holds {disclosure.spent_tokens} of {disclosure.budget_tokens}"
+    )
     return "\n".join([*lines, *(f"- note: {note}" for note in disclosure.notes)])
 
 
@@ -176,9 +179,21 @@ def found_line(found: Found) -> str:
     """One result: date, title or text, page, source."""
     day = f"[{found.day.isoformat()}] " if found.day else ""
     text = " ".join(found.text.split())
-    title = f"{found.title}: " if found.title and found.title not in text else ""
-    source = f", {found.source}" if found.source else ""
-    return f"{day}{title}{text[:400]} ({found.page}{source})"
+    return quoted(found.page, text[:400], day=day, title=found.title, source=found.source)
+
+
+def quoted(page: PageId, text: str, *, day: str = "", title: str = "", source: str = "") -> str:
+    """A quotation on one line: date, title, text, page, source; nothing of it twice.
+
+    A title that only begins the text (titles are cut from their text) is left out, and so are a bullet's mark, a table
+    row's bars and a source that the text names itself.
+    """
+    body = " | ".join(cell.strip() for cell in text.strip().strip("|").split("|") if cell.strip())
+    body = body.removeprefix("- ").removeprefix("* ")
+    begins = title.rstrip("…. ")
+    head = f"{title}: " if begins and not body.startswith(begins) else ""
+    tail = f", {source}" if source and source.split(" ", 1)[0] not in body else ""
+    return f"{day}{head}{body} ({page}{tail})"
 
 
 def page_text(page: PageId, text: str) -> str:

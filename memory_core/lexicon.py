@@ -40,7 +40,8 @@ _ATTENTION = {
 in progress|working on|=to do list|=have to do|=need to do|todo|to-do|on my plate|blocked|blocker|blocking|
 stuck|deadline|due|overdue|status|progress|pending|=what's left|=whats left|left to do|=is left|=are left|
 open tasks|open items|open orders|next step|standup|waiting on|waiting for|eta|sprint|backlog|how far|
-still open|not finished|unfinished|remaining|=holding up|=holding us up|=hold up|catch me up|catch up on|
+still open|=is open|=what's open|=whats open|=anything open|not finished|unfinished|remaining|=holding up|
+=holding us up|=hold up|catch me up|catch up on|
 =where are we|=where we are|=where things stand|sign off|signed off|out the door|=is * done|=are * done|
 =get done|=got done|=done yet|=sorted yet|=ready yet|=finished yet|=anything left|running low|run out|任务|待办|
 进度|进展|阻塞|卡在|卡住|卡着|截止|到期|下一步|没完成|未完成|没做完|做到哪|做得怎么样|弄到哪|写到哪|谁在做|
