@@ -21,7 +21,7 @@ def _masked(logger: object, method: str, event: EventDict) -> EventDict:
 
 
 def set_up(settings: Settings) -> None:
-    """Configure structlog and the standard library's logging (of the platform libraries) for this process."""
+    """Configure structlog and the standard library's logging (adapters, platform libraries) for this process."""
     level = getattr(logging, settings.log_level.upper())
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
@@ -42,3 +42,4 @@ def set_up(settings: Settings) -> None:
         )
     )
     logging.basicConfig(level=max(level, logging.WARNING), handlers=[handler], force=True)
+    logging.getLogger("adapters").setLevel(level)

@@ -153,9 +153,8 @@ def why_text(disclosure: Disclosure | None) -> str:
     lines += [f"- {step}: {found}" for step, found in disclosure.trail if step not in loaded]
     lines += [_why_loaded(part) for part in disclosure.loaded]
     lines += [_why_left(part) for part in disclosure.left_out]
-    lines.append(
-        f"- in all {disclosure.tokens} tokens; the session holds {disclosure.spent_tokens} of {disclosure.budget_tokens}"
-    )
+    held = f"the session holds {disclosure.spent_tokens} of {disclosure.budget_tokens}"
+    lines.append(f"- in all {disclosure.tokens} tokens; {held}")
     return "\n".join([*lines, *(f"- note: {note}" for note in disclosure.notes)])
 
 
@@ -185,8 +184,8 @@ def found_line(found: Found) -> str:
 def quoted(page: PageId, text: str, *, day: str = "", title: str = "", source: str = "") -> str:
     """A quotation on one line: date, title, text, page, source; nothing of it twice.
 
-    A title that only begins the text (titles are cut from their text) is left out, and so are a bullet's mark, a table
-    row's bars and a source that the text names itself.
+    A title that only begins the text (titles are cut from their text) is left out, and so are a bullet's mark, the
+    bars of a table's row and a source that the text names itself.
     """
     body = " | ".join(cell.strip() for cell in text.strip().strip("|").split("|") if cell.strip())
     body = body.removeprefix("- ").removeprefix("* ")
