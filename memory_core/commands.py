@@ -49,6 +49,8 @@ FORMS = (
 
 _BY_WORD = {form.word: form for form in FORMS}
 _TEXT_COMMAND = re.compile(r"!?\s*/?remem(?:\s+(?P<rest>.*))?", re.DOTALL | re.IGNORECASE)
+_KINDS = frozenset(kind.value for kind in Kind)
+_KINDS = frozenset(kind.value for kind in Kind)
 _KIND_PREFIX = re.compile(r"(?P<kind>[^\W\d_]{3,15})\s*[:：]\s*(?P<text>.+)", re.DOTALL)
 
 
@@ -93,6 +95,6 @@ def text_command(text: str, *, addressed: bool) -> str | None:
 def note_kind(argument: str) -> tuple[Kind | None, str]:
     """Split `[kind:] text` of a note; None where no known kind stands in front."""
     match = _KIND_PREFIX.fullmatch(argument.strip())
-    if match and match.group("kind").lower() in Kind:
+    if match and match.group("kind").lower() in _KINDS:
         return Kind(match.group("kind").lower()), match.group("text").strip()
     return None, argument.strip()
