@@ -109,7 +109,8 @@ class Outgoing:
     """What the bot says. `reply_to` shows which message is answered (it notifies nobody).
 
     `private`: only the asker may see it; needs `answer_to`. `late`: the interaction's token may be dead, then it
-    goes to the room as an ordinary message. Text is Markdown; the adapter cuts it to its platform's limit.
+    goes to the room as an ordinary message. `to_room`: it is for everybody in the room, not only for who is answered
+    (the greeting): Slack puts it into the main line. Text is Markdown; the adapter cuts it to its platform's limit.
     """
 
     conversation: Conversation
@@ -118,6 +119,7 @@ class Outgoing:
     private: bool = False
     answer_to: str = ""
     buttons: tuple[Button, ...] = field(default=())
+    to_room: bool = False
     person: PersonKey | None = None
     """Set: send to this person's DM instead of the conversation."""
 

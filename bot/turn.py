@@ -136,7 +136,7 @@ class Turn:
         if not invited and await self._joining.is_known(incoming.room.key):
             return
         text, buttons, asks = await self._joining.words(incoming, scope, invited=invited)
-        sent = await self._say(incoming, text, buttons=buttons) if text else None
+        sent = await self._say(incoming, text, buttons=buttons, to_room=True) if text else None
         question = sent.messages[-1] if sent and sent.messages and asks else None
         await self._joining.greeted(incoming, question)
 
@@ -235,6 +235,7 @@ class Turn:
         *,
         private: bool = False,
         buttons: tuple[Button, ...] = (),
+        to_room: bool = False,
         scope: Scope | None = None,
     ) -> Sent:
         """Answer where it belongs. With `scope` our words become part of the recorded conversation."""
@@ -245,6 +246,7 @@ class Turn:
             private=private and bool(incoming.answer_to),
             answer_to=incoming.answer_to,
             buttons=buttons,
+            to_room=to_room,
         )
         sent = await self._parts.adapters[incoming.room.key.platform].send(outgoing)
         if sent.delivery is not Delivery.SENT:

@@ -36,6 +36,8 @@ from memory_core.ids import Conversation, PersonKey, RoomKey
 
 API_URL = "https://slack.com/api/"
 
+_log = logging.getLogger(__name__)
+
 
 class SlackAdapter:
     """Slack as remem's platform.
@@ -97,6 +99,8 @@ class SlackAdapter:
                 app = self._app(self._me, self._inbox)
                 async with self._socket_mode(app) if self._mode == "socket" else self._http_mode(app):
                     self.ready.set()
+                    listens = f"HTTP, port {self.port}, path {EVENTS_PATH}"
+                    _log.info("Slack is connected (%s)", "Socket Mode" if self._mode == "socket" else listens)
                     await self._closing.wait()
                 await self._inbox.close()
                 await self._directory.close()
@@ -146,9 +150,11 @@ class SlackAdapter:
             retry = (req.headers.get("x-slack-retry-num") or ["0"])[0]
             return await inbox.take(req.body, int(retry) if retry.isdecimal() else 0)
 
+        quiet = logging.getLogger("remem.slack_bolt")
+        quiet.setLevel(logging.ERROR)  # its hints are for people who write bolt apps
         app = AsyncApp(
             name="remem",
-            logger=_quiet_logger(),
+            logger=quiet,
             client=AsyncWebClient(base_url=self._client.base_url),
             authorize=authorize,
             signing_secret=secret,
@@ -191,10 +197,3 @@ class SlackAdapter:
             yield
         finally:
             await runner.cleanup()
-
-
-def _quiet_logger() -> logging.Logger:
-    """bolt's own log, errors only: its hints are for people who write bolt apps."""
-    logger = logging.getLogger("remem.slack_bolt")
-    logger.setLevel(logging.ERROR)
-    return logger

@@ -1,7 +1,8 @@
 """The way out to Slack: where a message goes, how fast, and what becomes of a refusal.
 
 * Place: a thread's answer goes to its thread and nowhere else; an answer to a message of a channel's main line goes
-  to a thread under it; in DMs and group DMs the main line is answered in the main line.
+  to a thread under it; in DMs and group DMs the main line is answered in the main line. What is for everybody in
+  the room goes to the main line.
 * Pace: `pace`.
 * Length: pieces of at most 3,900 characters, up to ten; what is longer comes as its beginning and a file.
 * Private: through the response URL (`private`), then as an ephemeral message.
@@ -62,6 +63,8 @@ class Posting:
         if outgoing.person is not None:
             return await self._dm_with(outgoing.person.native), ""
         room, thread = outgoing.conversation.room, outgoing.conversation.thread
+        if outgoing.to_room:
+            return room.native, ""
         start = f"{room}:"
         if not thread and outgoing.reply_to is not None and outgoing.reply_to.startswith(start):
             kind = await self._directory.kind(room.native)
