@@ -25,7 +25,7 @@ _LENGTH = 160
 """Characters of an anchor; what is longer is a text, not an address."""
 
 _END = r"(?=[\s)\]}>,;:!?'\"`。，、；）]|\.(?:\s|$)|$)"
-_START = r"(?<![\w/@.:\\-])"
+_START = r"(?<![\w/@.:%\\-])"
 _FORMS = (
     re.compile(r"https?://[^\s<>|)\]}\"'`。，、；）]{3,}"),
     re.compile(rf"\b(?:GET|POST|PUT|PATCH|DELETE|HEAD) /[\w./{{}}:?=&%*-]*{_END}"),

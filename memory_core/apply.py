@@ -19,7 +19,7 @@ from memory_core.draft import start_text
 from memory_core.errors import PageChanged, PageDamaged, PageExists
 from memory_core.handle import Handle
 from memory_core.ids import PageId
-from memory_core.layouts import FLUSH_STATE, TASKS, backup_page
+from memory_core.layouts import FLUSH_STATE, TASKS, Form, backup_page
 from memory_core.ledger.base import Plan
 from memory_core.operations import Operation
 from memory_core.plans import Body, Receipt, dump_receipt, load
@@ -35,7 +35,7 @@ async def finish(handle: Handle, plan: Plan) -> Receipt:
     stamps = await apply(handle, body.operations)
     if body.operations:
         await rebuild_catalogue(handle)
-    await _write_state(handle, body, stamps)
+    await _write_state(handle, body, {page: one for page, one in stamps.items() if _is_watched(handle, page)})
     await handle.ledger.close_plan(replace(plan, receipt=dump_receipt(body.receipt)))
     return body.receipt
 
@@ -94,9 +94,13 @@ async def _write_state(handle: Handle, body: Body, stamps: Mapping[PageId, Stamp
     raise PageChanged("flush-state.json kept changing while it was written; the next flush writes it.")
 
 
+def _is_watched(handle: Handle, page: PageId) -> bool:
+    """Does the state keep this page's stamp? Journals only grow and would make the state grow with them."""
+    return handle.table.rule(page).form not in (Form.JOURNAL, Form.STATE)
+
+
 def _state(old: flush_state.FlushState, body: Body, stamps: Mapping[PageId, Stamp]) -> flush_state.FlushState:
-    known = {**(old.pages or {}), **stamps}
-    pages = {page: stamp for page, stamp in known.items() if page not in (FLUSH_STATE, TASKS)}
+    pages = {**(old.pages or {}), **stamps}
     state = replace(old, pending_items=body.pending, pages=pages, broken=())
     if not body.content:
         return state

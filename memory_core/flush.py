@@ -30,14 +30,14 @@ from memory_core.catalogue import rebuild_catalogue
 from memory_core.errors import LedgerDamaged, NoIndex, RememError, StoreError
 from memory_core.extract import retracted_in
 from memory_core.flush_state import FlushState
-from memory_core.gathering import draft_on, fill, gone_from, journals_of
+from memory_core.gathering import draft_on, fill, gather, journals_of
 from memory_core.handle import Handle
 from memory_core.ids import Conversation, DirectScope, MessageKey
 from memory_core.layouts import FLUSH_STATE, INDEX
 from memory_core.ledger.base import Plan
 from memory_core.messages import Message, Voice
 from memory_core.operations import Operation
-from memory_core.pending import settle
+from memory_core.pending import settle, without
 from memory_core.plans import Body, Receipt, Trigger, dump, load
 from memory_core.write_now import write_now
 
@@ -154,27 +154,22 @@ async def _save(
     """Plan and apply what was heard; move only the cursors where there is nothing to write."""
     now = handle.clock.now().astimezone(zone)
     state = await read_state(handle)
-    facts = [fact for part in heard for fact in _facts(part, zone, handle)]
-    settled, pending = settle(state.pending_items, facts) if heard else ((), state.pending_items)
     spoken = tuple(message for part in heard for message in part.spoken)
-    gone = await gone_from(handle, _retracted(heard))
-    draft = await draft_on(handle, zone, now, journals_of(spoken, zone), every_journal=bool(gone))
-    await fill(handle, draft, settled, spoken, gone)
-    receipt = Receipt(
-        number=0,
-        trigger=trigger,
-        kinds=dict(draft.kinds),
-        messages=len(spoken),
-        pending=len(pending),
-        at=now,
-    )
+    facts = [fact for part in heard for fact in _facts(part, zone, handle)]
+    found = await gather(handle.ledger, facts, spoken, lambda: _retracted(heard))
+    pending = without(state.pending_items, found.gone)
+    settled, pending = settle(pending, facts) if heard else ((), pending)
+    found = replace(found, facts=settled)
     cursors = {part.conversation: part.last_seq for part in heard}
+    nothing = Receipt(state.flush_number, trigger, messages=len(spoken), pending=len(pending), at=now)
+    if found.is_empty and pending == state.pending_items:
+        await handle.ledger.move_cursors(cursors)
+        return nothing
+    draft = await draft_on(handle, zone, now, journals_of(spoken, zone), every_journal=bool(found.gone))
+    await fill(handle, draft, found)
     if draft.has_content:
         draft.finish(len(pending))
-    elif not draft.operations and pending == state.pending_items:
-        await handle.ledger.move_cursors(cursors)
-        return replace(receipt, number=state.flush_number)
-    receipt = replace(receipt, pages=tuple(draft.pages), written=draft.has_content)
+    receipt = replace(nothing, kinds=dict(draft.kinds), pages=tuple(draft.pages), written=draft.has_content)
     inverses = tuple(draft.inverses)
     body = Body(receipt, pending, context_usage, draft.has_content, tuple(draft.operations), inverses)
     plan = await _plan(handle, state, body, cursors)

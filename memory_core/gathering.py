@@ -7,11 +7,12 @@ written at once; anchors; hits.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
 from memory_core import tasks
-from memory_core.anchors import anchors
+from memory_core.anchors import Anchor, anchors
 from memory_core.bars import Fact
 from memory_core.draft import Draft, Noted, new_draft
 from memory_core.handle import Handle
@@ -20,6 +21,7 @@ from memory_core.index import Index
 from memory_core.index import parse as parse_index
 from memory_core.journal import local_day
 from memory_core.layouts import INDEX, TASKS, Form, Kind, journal_page
+from memory_core.ledger.base import Hit, ScopeLedger
 from memory_core.messages import Message
 from memory_core.record_values import shortened
 from memory_core.records import parse as parse_records
@@ -36,10 +38,35 @@ def journals_of(messages: Iterable[Message], zone: tzinfo) -> tuple[PageId, ...]
     return tuple(dict.fromkeys(journal_page(local_day(message.sent_at, zone)) for message in messages))
 
 
-async def gone_from(handle: Handle, retracted: Collection[MessageKey]) -> frozenset[MessageKey]:
-    """The messages whose statements must leave: deleted ones, and those written at once and then taken back."""
-    deleted = [change.message for change in await handle.ledger.changed() if change.deleted]
-    return frozenset([*deleted, *(key for key, _, _ in await handle.ledger.written() if key in retracted)])
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """What a flush has to write: checked facts, anchors, and what the ledger kept since the last one."""
+
+    facts: tuple[Fact, ...]
+    anchors: tuple[Anchor, ...]
+    written: tuple[tuple[MessageKey, PageId, str], ...]
+    hits: tuple[Hit, ...]
+    gone: frozenset[MessageKey]
+    """Messages whose statements must leave: deleted ones, and those written at once and then taken back."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Is there nothing to write, so that no page needs to be read?"""
+        return not (self.facts or self.anchors or self.written or self.hits or self.gone)
+
+
+async def gather(
+    ledger: ScopeLedger,
+    facts: Sequence[Fact],
+    messages: Sequence[Message],
+    retracted: Callable[[], Collection[MessageKey]],
+) -> Gathered:
+    """Put together what this flush has; `retracted` is asked only where something was written at once."""
+    written = await ledger.written()
+    taken_back = retracted() if written else ()
+    deleted = [change.message for change in await ledger.changed() if change.deleted]
+    gone = frozenset([*deleted, *(key for key, _, _ in written if key in taken_back)])
+    return Gathered(tuple(facts), anchors(messages), written, await ledger.hits(), gone)
 
 
 async def draft_on(
@@ -58,30 +85,23 @@ async def draft_on(
     return new_draft(handle.table, zone, now, texts, index)
 
 
-async def fill(
-    handle: Handle,
-    draft: Draft,
-    settled: Sequence[Fact],
-    messages: Sequence[Message],
-    gone: Collection[MessageKey],
-) -> None:
-    """Put everything into the draft that this flush has. Raises LedgerError."""
-    written = await handle.ledger.written()
-    for key in sorted(gone):
+async def fill(handle: Handle, draft: Draft, found: Gathered) -> None:
+    """Put everything into the draft. Raises LedgerError."""
+    for key in sorted(found.gone):
         for operation in withdraw(key, draft.texts, draft.table, draft.now):
             draft.do(operation, undone=False)
-    at_once = {(message, page) for message, page, _ in written}
-    for fact in settled:
+    at_once = {(message, page) for message, page, _ in found.written}
+    for fact in found.facts:
         if not any((key, draft.page_of(fact)) in at_once for source in fact.sources for key in source.keys):
             draft.take(fact)
-    for message, page, mark in written:
+    for message, page, mark in found.written:
         kind, _, record = mark.partition("/")
-        if message not in gone and kind != REPEAT:
+        if message not in found.gone and kind != REPEAT:
             draft.noted(await _noted(handle, draft, message, page, kind, record))
-    for anchor in anchors(messages):
+    for anchor in found.anchors:
         one = anchor.message
         draft.anchored(anchor.text, one.author_name, one.author, one.key, one.sent_at)
-    draft.hit(await handle.ledger.hits())
+    draft.hit(found.hits)
 
 
 async def _noted(handle: Handle, draft: Draft, message: MessageKey, page: PageId, kind: str, record: str) -> Noted:

@@ -7,11 +7,12 @@ fact, the earlier first.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from memory_core.bars import Fact
 from memory_core.flush_state import PendingItem
+from memory_core.ids import MessageKey
 from memory_core.layouts import Kind
 from memory_core.record_operations import with_sources
 from memory_core.sameness import best, stated, words
@@ -36,6 +37,15 @@ def settle(items: Sequence[PendingItem], facts: Sequence[Fact]) -> tuple[tuple[F
     return tuple(fact for fact in found if fact.settled), tuple(kept)
 
 
+def without(items: Sequence[PendingItem], gone: Collection[MessageKey]) -> tuple[PendingItem, ...]:
+    """The items that do not rest on messages alone that are gone."""
+    return tuple(item for item in items if not item.sources or not _keys(item) <= set(gone))
+
+
+def _keys(item: PendingItem) -> set[MessageKey]:
+    return {key for source in item.sources for key in source.keys}
+
+
 def _answer(item: PendingItem, facts: Sequence[Fact]) -> int | None:
     """Which fact settles the item; None for none."""
     matching = [at for at, fact in enumerate(facts) if _same(item, fact)]
@@ -52,10 +62,9 @@ def _same(item: PendingItem, fact: Fact) -> bool:
 
 def _says_again(item: PendingItem, fact: Fact) -> bool:
     people = {source.person for source in item.sources}
-    keys = {key for source in item.sources for key in source.keys}
     if item.kind in (Kind.DECISION, Kind.TASK):
         return fact.sources[0].person not in people and (item.kind is Kind.DECISION or bool(fact.who))
-    return not keys.issuperset(fact.sources[0].keys)
+    return not _keys(item).issuperset(fact.sources[0].keys)
 
 
 def _item(fact: Fact) -> PendingItem:

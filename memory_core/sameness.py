@@ -23,8 +23,8 @@ _ABOUT = 0.6
 _IDLE = frozenset({"now", "use", "also", "decid", "decision", "agre", "agreement", "todo", "task", "rememb"})
 """Stems that frame a statement and say nothing of its matter."""
 _TURNING = re.compile(
-    r"\b(?:not|never|no longer|no|without|off|cannot|\w+n['’]?t|dis(?:able|abled|allow|allowed)|stop(?:ped|s)?|"
-    r"nicht|nie|kein\w*|ohne|deaktivier\w*)\b|[不没未别無]|停用|关闭|關閉|禁用|ない|しません|ません"
+    r"\b(?:not|never|no longer|no|without|off|cannot|\w+n['’]t|(?:do|ca|wo|is|does|did|are)nt|"
+    r"dis(?:able|abled|allow|allowed)|stop(?:ped|s)?|nicht|nie|kein\w*|ohne|deaktivier\w*)\b|[不没未别無]|停用|关闭|關閉|禁用|ない|しません|ません"
 )
 
 Item = TypeVar("Item")
