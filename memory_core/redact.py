@@ -24,6 +24,7 @@ from memory_core.redact_tokens import Span, token_spans
 from memory_core.redact_words import may_be_value, word_spans
 
 _MARK = re.compile(r"\[secret: [a-z0-9 ]{1,60}\]")
+_UNFIT = re.compile(r"[^a-z0-9]+")
 _HOLE = "\x00"  # stands for what must not be read as a value: marks, and what no scanner takes
 _PASSES = 6
 _WHOLE = "[secret: text]"
@@ -85,10 +86,10 @@ def _scanned(plain: str) -> Iterator[Span]:
     clean = (
         plain.replace(_HOLE, " ").encode("utf-8", "replace").decode("utf-8")
     )  # it takes neither NUL nor surrogates
-    for rule, full, secret, sure in _scanner()(clean):
+    for rule, full, secret, sure in dict.fromkeys(_scanner()(clean)):
         if rule in _SEEN_ELSEWHERE or not secret or not (sure or may_be_value(secret)):
             continue
-        kind = "password" if "password" in rule else rule.removeprefix("generic-").replace("-", " ")
+        kind = "password" if "password" in rule else _UNFIT.sub(" ", rule.removeprefix("generic-").lower())[:60]
         place = clean.find(full)
         while place >= 0:
             start = clean.find(secret, place, place + len(full))
@@ -155,6 +156,6 @@ def _without_holes(span: Span, plain: str) -> Iterator[Span]:
 def _replaced(text: str, spans: list[Span]) -> str:
     parts, place = [], 0
     for span in spans:
-        parts += [text[place : span.start], f"[secret: {span.kind[:60].lower()}]"]
+        parts += [text[place : span.start], f"[secret: {span.kind}]"]
         place = span.end
     return "".join([*parts, text[place:]])

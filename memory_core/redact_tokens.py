@@ -112,14 +112,14 @@ _RULES = (
         r"(?<=[ \t])--?(?:password|passwd|pass)[ \t]{1,3}[\"']?(?P<secret>(?![-<$\[{])[^\s\"'\x00]{3,200})",
     ),
     _rule(
-        "password in a URL",
+        "url password",
         "://",
         r"(?<![A-Za-z])(?i:https?|ftps?|sftp|ssh|git|wss?)(?:\+[a-z]{1,8})?://"
         r"(?P<secret>[^\s/?#@:<>\[\]{}$\"'\x00]{0,100}:[^\s/?#<>{}\"'\x00]{1,300})@",
     ),
     # In a database's URL people leave slashes in the password.
     _rule(
-        "password in a URL",
+        "url password",
         "://",
         r"(?<![A-Za-z])(?i:postgres(?:ql)?|mysql|mariadb|mongodb|rediss?|amqps?|mssql|clickhouse|nats|ldaps?|smtps?|imaps?)"
         rf"(?:\+[a-z]{{1,12}})?://(?P<secret>[^\s@:/<>\[\]{{}}$\"'\x00]{{0,100}}:{_BEFORE_AT}",

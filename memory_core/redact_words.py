@@ -40,7 +40,7 @@ _OF = r"(?: (?:for|to|of|on|in|at|from) [^\n.;:!?\x00]{1,50}?)?"
 
 _NEEDLES = ("pass", "pwd", "passw", "pw", "key", "token", "secret", "cred", "login", "log in", "log-in")
 _KEY_VALUE = re.compile(
-    rf"(?:(?<![A-Za-z])|(?<=[a-z])(?=[A-Z]))(?i:(?P<typed>{_TYPED}|pass)|(?P<made>{_MADE})){_META}"
+    rf"(?:(?<![A-Za-z])|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=PASSW|SECRET|TOKEN))(?i:(?P<typed>{_TYPED}|pass)|(?P<made>{_MADE})){_META}"
     rf"(?:[_-][A-Za-z0-9]{{1,15}}){{0,2}}[\"'`*]{{0,3}}[ \t]{{0,3}}(?P<sign>:=|=>|[=:](?![=/]))[ \t]{{0,3}}{_VALUE}",
 )
 _ENGLISH = re.compile(
@@ -52,6 +52,21 @@ _ENGLISH = re.compile(
 _CHANGED = re.compile(
     r"(?<![A-Za-z])(?i:chang|set|reset|updat|switch|rotat)[a-z]{0,5} [^\n.;:!?\x00]{0,40}?(?<![A-Za-z])"
     rf"(?i:(?P<typed>{_TYPED})|(?P<made>{_MADE})){_META}(?i:{_OF}) (?i:to)[ \t]?:?[ \t]{{1,2}}{_VALUE}"
+)
+_FROM_TO = re.compile(
+    rf"(?<![A-Za-z])(?i:(?P<typed>{_TYPED})|(?P<made>{_MADE}))[^\n.;:!?\x00]{{0,30}}? (?i:from)[ \t]"
+    rf"{_VALUE}(?=[ \t]to[ \t])"
+    r"[ \t]to[ \t]{1,2}(?P<quote2>[\"'`*]{1,3})?(?P<secret2>[^\s\"'`*\x00]{2,200})"
+)
+# "password hunter22" at the end of a line, or under "password:", maybe in a code block.
+_BARE = re.compile(
+    rf"(?<![A-Za-z])(?i:(?P<typed>{_TYPED})){_META}"
+    rf"(?:[ \t]{{1,3}}|(?i:[ \t]{{0,2}}(?:is)?[ \t]?:?)[ \t]{{0,3}}\n{{1,2}}(?:`{{3}}\w{{0,10}}\n)?)"
+    rf"(?P<quote>[\"'`*]{{1,3}})?(?P<secret>[!-~{_LETTERS}]{{4,200}})(?=[ \t]*(?:\n|$))"
+)
+_PIN = re.compile(
+    r"(?<![A-Za-z])(?i:pin|otp)(?i:[ -]?code)?(?i:[ \t](?:is|ist|lautet|was)(?:[ \t]now)?[ \t]?:?|[ \t]?[:=：])"
+    r"[ \t]{0,2}[\"'`*]{0,2}(?P<secret>[0-9]{4,8})(?![0-9.:/])"
 )
 _AS = re.compile(
     rf"(?<![A-Za-z])(?i:use|using|with|try|enter|type)[ \t]{{1,2}}{_VALUE}[ \t]{{1,2}}(?i:as|for) "
@@ -91,20 +106,20 @@ _SEED = re.compile(
 )
 
 _WORDS = """
-a about above access again all also always an ancient and any anyone as at awful back bad be because below better both
-broken but by can case-sensitive changed clear clever common complex cool correct crazy dead different does done down due
-dumb easy else empty enough enum everywhere exposed fake false fine first for form free from garbage gone good great guess
-hard hash here hidden history his horrible how if in incorrect insane int integer invalid it its just kept known lame last
-late leak legit less like live local long lost mandatory mine missing more my needed never new nice nil no none nope not
-nothing now null number object off ok okay old on only open optional or our ours out over own password passwords personal
-plain plaintext please poor private public random read-only ready real required reset right rotten rubbish safe same sane
-secret secrets secure see sent set shared short silly simple so some something somewhere soon stale still stolen str string
-strong stuff stupid such super sure terrible that the their theirs them then there they this to toast todo token too true
-unclear unique unknown unsafe up us useless valid very via void weak what when where which who why with without wrong yes
-yet you your yours
-abgelaufen alt auf bekannt da das dasselbe der die dort ein eine einfach erforderlich falsch geheim gleich gültig hier im
-kurz lang leer neu nicht noch nötig oben richtig sicher schon schwach stark unbekannt ungültig unsicher unten weg wie zu
-zum
+a about above access again all also always an ancient and any anyone as async at await awful back bad be because
+below better both broken but by can case-sensitive changed clear clever common complex cool correct crazy dead
+different does done down due dumb easy else empty enough enum everywhere exposed fake false fine first for form
+free from function garbage gone good great guess hard hash here hidden history his horrible how if in incorrect
+insane int integer invalid it its just kept known lambda lame last late leak legit less like live local long lost
+mandatory mine missing more my needed never new nice nil no none nope not nothing now null number object off ok
+okay old on only open optional or our ours out over own password passwords personal plain plaintext please poor
+private public random read-only ready real required reset right rotten rubbish safe same sane secret secrets
+secure see sent set shared short silly simple so some something somewhere soon stale still stolen str string
+strong stuff stupid such super sure terrible that the their theirs them then there they this to toast todo token
+too true unclear unique unknown unsafe up us useless valid very via void weak what when where which who why with
+without wrong yes yet you your yours abgelaufen alt auf bekannt da das dasselbe der die dort ein eine einfach
+erforderlich falsch geheim gleich gültig hier im kurz lang leer neu nicht noch nötig oben richtig sicher schon
+schwach stark unbekannt ungültig unsicher unten weg wie zu zum
 """  # what people say about a password, and what stands in its place in code
 _PLAIN_WORDS = frozenset(_WORDS.split())
 _PLAIN_END = re.compile(
@@ -112,10 +127,11 @@ _PLAIN_END = re.compile(
 )
 _GERMAN_PARTICIPLE = re.compile(r"(?:ge|ver|be|ent|er|ab|an|auf|aus|ein|zurück|um|über)[a-zäöüß]{2,20}(?:t|en)")
 _TECHNICAL = re.compile(
-    r"(?:v?\d{1,4}(?:\.\d{1,4}){1,3}|\d{1,3}|\d{4}-\d\d-\d\d|\d{1,2}:\d\d|\d{1,6}[ -]?(?:bits?|char\w*|digits?|letters?|"
+    r"(?:v?\d{1,4}(?:\.\d{1,4}){1,3}|\d{1,3}|\d{4}-\d\d-\d\d|\d{1,2}:\d\d|"
+    r"\d{1,6}[ -]?(?:bits?|char\w*|digits?|letters?|"
     r"words?|days?|hours?|h|minutes?|min|seconds?|s|ms|kb|weeks?|months?|years?|times?|x|%|am|pm|zeichen|stellig)|"
-    r"base(?:32|58|64)|sha-?\d{1,3}|md5|hs256|rs256|aes-?\d{3}|oauth ?2(?:\.0)?|utf-?8|[2m]fa|p[0-4]|1password|bcrypt|"
-    r"argon2(?:id)?|k8s|s3|ec2|i18n|x509)(?:-[a-z]{2,12})?",
+    r"base(?:32|58|64)|sha-?\d{1,3}|md5|hs256|rs256|aes-?\d{3}|oauth ?2(?:\.0)?|utf-?8|[2m]fa|p[0-4]|1password|"
+    r"bcrypt|argon2(?:id)?|k8s|s3|ec2|i18n|x509)(?:-[a-z]{2,12})?",
     re.IGNORECASE,
 )
 _UNIT = re.compile(
@@ -142,6 +158,8 @@ def word_spans(text: str) -> Iterator[Span]:
             yield from _judged(text, found, _is_value)
         for pattern in (_ENGLISH, _CHANGED, _AS, _LOGIN):
             yield from _said(pattern, text, _is_said)
+        yield from _said(_BARE, text, _is_bare)
+        yield from _from_to(text)
     if _holds(low, _GERMAN_NEEDLES):
         for pattern in (_GERMAN, _LOGIN):
             yield from _said(pattern, text, _is_said)
@@ -154,7 +172,11 @@ def word_spans(text: str) -> Iterator[Span]:
                 yield from _judged_cjk(text, name, link)
     if _holds(low, _SEED_NEEDLES):
         for found in _SEED.finditer(text):
-            yield Span(found.start("secret"), found.end("secret"), "seed phrase")
+            yield Span(*found.span("secret"), "seed phrase")
+    if _holds(low, ("pin", "otp")):
+        for found in _PIN.finditer(text):
+            if not _UNIT.match(text, found.end()):
+                yield Span(*found.span("secret"), "pin")
 
 
 def _holds(low: str, needles: tuple[str, ...]) -> bool:
@@ -167,6 +189,15 @@ def _said(pattern: re.Pattern[str], text: str, judge: _Judge) -> Iterator[Span]:
     while found := pattern.search(text, place):
         yield from _judged(text, found, judge)
         place = max(found.start("secret"), found.start() + 1)
+
+
+def _from_to(text: str) -> Iterator[Span]:
+    """Both words of "changed the password from … to …", if the new one looks like a secret."""
+    for found in _FROM_TO.finditer(text):
+        new = _trimmed(text, found, "secret2")
+        if _is_odd(text[slice(*new)]) and _may_be_secret(text, new, text[slice(*new)]):
+            for span in (found.span("secret"), new):
+                yield Span(*span, _kind(found["typed"] is not None))
 
 
 def _judged_cjk(text: str, name: re.Match[str], link: re.Match[str]) -> Iterator[Span]:
@@ -256,3 +287,8 @@ def _is_said(text: str, found: re.Match[str], span: tuple[int, int], said: str, 
 def _is_odd_or_quoted(text: str, found: re.Match[str], span: tuple[int, int], said: str, typed: bool) -> bool:
     """Of languages whose plain words are not known here."""
     return _is_said(text, found, span, said, typed) and (found["quote"] is not None or _is_odd(said))
+
+
+def _is_bare(text: str, found: re.Match[str], span: tuple[int, int], said: str, typed: bool) -> bool:
+    """Of a value with nothing but space between it and its name: it must look made."""
+    return _may_be_secret(text, span, said) and any(map(str.isdigit, said)) and any(map(str.isalpha, said))
