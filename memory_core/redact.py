@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
+from typing import TypeAlias
 
 from memory_core.redact_tokens import Span, token_spans
 from memory_core.redact_words import may_be_value, word_spans
@@ -42,9 +43,12 @@ class Masked:
     kinds: tuple[str, ...]
 
 
-def load() -> None:
-    """Load the scanner's library (0.1 s, blocks): call it in a thread at the start; else the first `mask` does it."""
-    _scanner()
+def load() -> str:
+    """Load the scanner's library (0.1 s, blocks): call it in a thread at the start; else the first `mask` does it.
+
+    Gives why there is no scanner on this machine, or nothing; without it our own readers work alone.
+    """
+    return _scanner().missing
 
 
 def mask(text: str) -> Masked:
@@ -86,7 +90,7 @@ def _scanned(plain: str) -> Iterator[Span]:
     clean = (
         plain.replace(_HOLE, " ").encode("utf-8", "replace").decode("utf-8")
     )  # it takes neither NUL nor surrogates
-    for rule, full, secret, sure in dict.fromkeys(_scanner()(clean)):
+    for rule, full, secret, sure in dict.fromkeys(_scanner().scan(clean)):
         if rule in _SEEN_ELSEWHERE or not secret or not (sure or may_be_value(secret)):
             continue
         kind = "password" if "password" in rule else _UNFIT.sub(" ", rule.removeprefix("generic-").lower())[:60]
@@ -98,23 +102,36 @@ def _scanned(plain: str) -> Iterator[Span]:
             place = clean.find(full, place + max(1, len(full)))
 
 
-_Scan = Callable[[str], list[tuple[str, str, str, bool]]]
+_Finding: TypeAlias = tuple[str, str, str, bool]  # rule, whole match, secret, is the scanner sure of it
+
+
+@dataclass(frozen=True, slots=True)
+class _Scanner:
+    """The scanner as a function; `missing` says why it finds nothing here."""
+
+    scan: Callable[[str], list[_Finding]]
+    missing: str = ""
 
 
 @lru_cache(maxsize=1)
-def _scanner() -> _Scan:
-    """The scanner as a function from a text to (rule, whole match, secret, is it sure of it)."""
-    import betterleaks  # its library takes 0.1 s and 30 MB: only where texts are masked
+def _scanner() -> _Scanner:
+    try:
+        import betterleaks  # its library takes 0.1 s and 30 MB: only where texts are masked
+    except ImportError as error:
+        return _Scanner(lambda text: [], f"betterleaks cannot be loaded ({type(error).__name__})")
+    try:
+        betterleaks.scan_string("")
+    except (OSError, betterleaks.BetterleaksError) as error:  # no library for this machine
+        return _Scanner(lambda text: [], f"betterleaks cannot be loaded ({type(error).__name__})")
 
-    def scan(text: str) -> list[tuple[str, str, str, bool]]:
+    def scan(text: str) -> list[_Finding]:
         try:
             findings = betterleaks.scan_string(text)
         except betterleaks.BetterleaksError:
             return []  # our own readers still look
         return [(found.rule_id, found.match.full, found.secret, found.confidence != "low") for found in findings]
 
-    scan("")  # loads the library
-    return scan
+    return _Scanner(scan)
 
 
 def _normalised(text: str) -> tuple[str, list[int]]:
