@@ -49,6 +49,7 @@ from memory_core.loading import Mode
 from memory_core.messages import Voice
 from memory_core.names import Names
 from memory_core.names_file import NamesFile
+from memory_core.store.disk import Disk
 from memory_core.store.files import FileStores, OnRead
 from memory_core.tokens import Counter, load_counter
 from memory_core.workspace import Workspace
@@ -107,10 +108,12 @@ async def opened(
     new_id: Callable[[], str] | None = None,
     on_read: OnRead | None = None,
     known: Path | None = None,
+    disk: Disk | None = None,
 ) -> AsyncIterator[App]:
     """The program, ready for adapters, holding its workspace. Raises RememError where it cannot start.
 
-    `on_read` hears of every page that is read; `known` lists workspaces that were opened before.
+    `on_read` hears of every page that is read; `known` lists workspaces that were opened before; `disk` makes the
+    system's calls for pages and names.
     """
     clock = clock or SystemClock()
     here = zone if zone is not None else await asyncio.to_thread(host_zone)
@@ -119,8 +122,8 @@ async def opened(
     workspace = await asyncio.to_thread(
         Workspace.open, settings.workspace, layout, day=day, zone=str(here), known=known, clock=clock
     )
-    stores = FileStores(settings.workspace, layout, on_read=on_read)
-    names = NamesFile(settings.workspace, layout, clock=clock)
+    stores = FileStores(settings.workspace, layout, disk=disk, on_read=on_read)
+    names = NamesFile(settings.workspace, layout, disk=disk, clock=clock)
     try:
         ledger = await SqliteLedger.open(workspace.ledger, clock)
         try:
@@ -209,11 +212,33 @@ async def was_called(app: App, conversation: Conversation) -> bool:
     return any(entry.message.addressed or entry.message.voice is Voice.SELF for entry in entries)
 
 
+def half_of_slack(settings: Settings) -> str:
+    """What is missing where only a part of Slack's tokens is set, as a sentence; empty where all or none is there."""
+    needs_app = settings.slack_mode is SlackMode.SOCKET
+    other, given = (
+        ("SLACK_APP_TOKEN (xapp-…, made under Basic Information, App-Level Tokens)", settings.slack_app_token)
+        if needs_app
+        else ("SLACK_SIGNING_SECRET (Basic Information)", settings.slack_signing_secret)
+    )
+    if settings.slack_bot_token is None:
+        alone = settings.slack_app_token or settings.slack_signing_secret
+        return (
+            "Slack needs SLACK_BOT_TOKEN (xoxb-…, OAuth & Permissions) too; set it, or unset the rest."
+            if alone
+            else ""
+        )
+    if given is None:
+        return f"REMEM_SLACK_MODE is {settings.slack_mode.value}: with SLACK_BOT_TOKEN it needs {other}; set it too."
+    return ""
+
+
 def platforms(settings: Settings, app: App | None = None) -> list[Adapter]:
     """The adapters of all platforms that have tokens. Raises BadInput where there is none, or half of one.
 
     `app`: whose ledger remembers into which threads the bot was called; without it none is remembered.
     """
+    if half := half_of_slack(settings):
+        raise BadInput(half)
     found: list[Adapter] = []
     if settings.discord_token is not None:
         from adapters.discord.adapter import DiscordAdapter

@@ -30,8 +30,10 @@ from bot.saving import Saving
 from bot.schedule import Schedule
 from bot.wording import (
     SHORT_HELP,
+    answer_failed,
     at_breaker,
     attached,
+    command_failed,
     last_flush,
     noted,
     secret_seen,
@@ -39,7 +41,7 @@ from bot.wording import (
     write_failed,
 )
 from memory_core.commands import text_command
-from memory_core.errors import LedgerFailed, RememError
+from memory_core.errors import LedgerFailed, RememError, StoreError
 from memory_core.extract import at_once
 from memory_core.flush import Trigger
 from memory_core.gate import persona
@@ -112,7 +114,7 @@ class Turn:
             case Happening.MESSAGE:
                 await self._said(incoming, scope, talk, secrets)
             case Happening.COMMAND | Happening.BUTTON:
-                await self._command(incoming, scope, talk, incoming.words)
+                await self._command(incoming, scope, talk, incoming.words, secrets)
             case Happening.JOINED:
                 await self._greet(incoming, scope, invited=True)
             case Happening.RENAMED:
@@ -135,19 +137,27 @@ class Turn:
         """Greet a room once and ask for its purpose; one whose memory is there already is asked nothing."""
         if not invited and await self._joining.is_known(incoming.room.key):
             return
-        text, buttons, asks = await self._joining.words(incoming, scope, invited=invited)
+        try:
+            text, buttons, asks = await self._joining.words(incoming, scope, invited=invited)
+        except StoreError as refused:
+            _log.error("the greeting waits", room=incoming.room.key, why=str(refused))
+            await self._joining.record(incoming.room.key)
+            return
         sent = await self._say(incoming, text, buttons=buttons, to_room=True) if text else None
         question = sent.messages[-1] if sent and sent.messages and asks else None
         await self._joining.greeted(incoming, question)
 
-    async def _command(self, incoming: Incoming, scope: Scope, talk: Talk, words: str) -> None:
+    async def _command(
+        self, incoming: Incoming, scope: Scope, talk: Talk, words: str, secrets: tuple[str, ...] = ()
+    ) -> None:
         """A command: an app command, a button, or words in a message."""
         try:
             answer = await self._commands.run(words, incoming, scope, talk)
         except RememError as refused:
             _log.error("command failed", room=incoming.room.key, why=str(refused))
-            answer = Answer(f"That did not work, and nothing was lost: {refused}", public=is_public(words))
-        await self._say(incoming, answer.text, private=not answer.public)
+            answer = Answer(command_failed(refused), public=is_public(words))
+        text = "\n\n".join([answer.text, *secret_seen(secrets)])
+        await self._say(incoming, text, private=not answer.public)
 
     # -- a message ------------------------------------------------------------------------------------------------
 
@@ -155,16 +165,16 @@ class Turn:
         """A person said something in a room that is recorded."""
         words = text_command(incoming.text, addressed=incoming.addressed)
         if words is not None:
-            await self._command(incoming, scope, talk, words)
+            await self._command(incoming, scope, talk, words, secrets)
             return
         if await self._joining.is_answer(incoming):
-            await self._command(incoming, scope, talk, f"purpose {incoming.text}")
+            await self._command(incoming, scope, talk, f"purpose {incoming.text}", secrets)
             return
         if incoming.addressed and incoming.room.kind is not RoomKind.DIRECT:
             await self._greet(incoming, scope, invited=False)
         written = await self._write_at_once(incoming, scope, talk)
         if incoming.addressed:
-            await self._answer(incoming, scope, talk, [*written, *secret_seen(secrets)])
+            await self._reply(incoming, scope, talk, [*written, *secret_seen(secrets)])
         await self._schedule.active(incoming.conversation, scope)
         await self._save_if_full(incoming, scope, talk)
 
@@ -175,13 +185,22 @@ class Turn:
             return []
         try:
             page, record = await self._saving.write(scope, candidate)
+            stamp = await self._parts.handles.open(scope).store.stamp(page)
         except RememError as refused:
             _log.error("write failed", scope=scope.key, why=str(refused))
             return [write_failed(refused)]
-        stamp = await self._parts.handles.open(scope).store.stamp(page)
         if stamp is not None:
             talk.session = talk.session.wrote(page, stamp.sha256)
         return [noted(candidate, page, record)]
+
+    async def _reply(self, incoming: Incoming, scope: Scope, talk: Talk, notes: list[str]) -> None:
+        """Answer; memory that cannot be read is told in the answer's place."""
+        try:
+            await self._answer(incoming, scope, talk, notes)
+        except StoreError as refused:
+            _log.error("not answered from memory", scope=scope.key, why=str(refused))
+            if incoming.message is None or await self._parts.intake.answered(incoming.message):
+                await self._say(incoming, "\n\n".join([*notes, answer_failed(refused)]))
 
     async def _answer(self, incoming: Incoming, scope: Scope, talk: Talk, notes: list[str]) -> None:
         """Disclose, ask the agent, mark as answered, send, record."""

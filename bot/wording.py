@@ -100,6 +100,16 @@ def write_failed(refused: RememError) -> str:
     return f"I could not write that down yet: {refused} It is kept, and saved with the next save."
 
 
+def command_failed(refused: RememError) -> str:
+    """That a command was refused, why, and that it is to be repeated: its words are kept nowhere."""
+    return f"That did not work: {refused} What I kept before is untouched; then say it again."
+
+
+def answer_failed(refused: RememError) -> str:
+    """That memory could not be read for an answer; the message itself is in the ledger."""
+    return f"I cannot look into my memory now: {refused} What you said is kept."
+
+
 async def last_flush(handle: Handle) -> str:
     """The line that ends the first reply of a DM session: `last flush: YYYY-MM-DD HH:mm`."""
     moment = (await read_state(handle)).last_flush_time
