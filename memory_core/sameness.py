@@ -44,7 +44,8 @@ class Words:
 def words(text: str) -> Words:
     """The words of a text, made comparable."""
     folded = fold(text)
-    found = tuple(dict.fromkeys(term for term in terms(text) if term not in _IDLE and not _TURNING.fullmatch(term)))
+    matter = _TURNING.sub(lambda turn: " " if turn[0].isascii() else "", folded)
+    found = tuple(dict.fromkeys(term for term in terms(matter) if term not in _IDLE))
     numbers = frozenset(term for term in found if any(char.isdigit() for char in term))
     return Words(found, frozenset(found), numbers, len(_TURNING.findall(folded)) % 2 == 1)
 
@@ -79,7 +80,7 @@ def _about(one: Words, other: Words) -> float:
     """Share of the shorter text's terms that both have, a little more for a longer overlap; 0 where too few."""
     shared = one.terms & other.terms
     shorter = min(len(one.terms), len(other.terms))
-    if not shared or (len(shared) < 2 and shorter > 1):
+    if not shared or (len(shared) < 2 and max(len(one.terms), len(other.terms)) > 2):
         return 0.0
     return len(shared) / shorter + len(shared) / 1000
 
