@@ -209,6 +209,15 @@ def lexicons() -> tuple[str, ...]:
     return tuple(_LISTS)
 
 
+def load() -> None:
+    """Take the word lists apart (a quarter of a second, blocks): call it in a thread at the start; else the first match
+    does it."""
+    for name in lexicons():
+        cues(name)
+    likely_meant("deploment")
+    generality("deploy")
+
+
 @cache
 def cues(name: str) -> tuple[Cue, ...]:
     """The cues of one word list, strongest first; none for a name that is no list."""
