@@ -100,8 +100,10 @@ class Database:
         """
         try:
             self.run(f"PRAGMA busy_timeout = {_PURGE_WAIT_MS}")
-            row = self.row("PRAGMA wal_checkpoint(TRUNCATE)")
-            self.run(f"PRAGMA busy_timeout = {BUSY_MS}")
+            try:
+                row = self.row("PRAGMA wal_checkpoint(TRUNCATE)")
+            finally:
+                self.run(f"PRAGMA busy_timeout = {BUSY_MS}")
         except sqlite3.Error as error:
             return getattr(error, "sqlite_errorname", "") or type(error).__name__
         if row is None or row[0] != 0:
