@@ -22,7 +22,7 @@ from memory_core.gate import OpenIndex, open_index
 from memory_core.handle import Handle
 from memory_core.ids import GroupScope, MessageKey, PageId, RoomKey, RoomKind, Scope
 from memory_core.layouts import TASKS, Kind
-from memory_core.messages import Message
+from memory_core.messages import Message, Voice
 from memory_core.tasks import parse as parse_tasks
 from memory_core.text import one_line, terms
 from memory_core.zone import zone_of
@@ -131,7 +131,8 @@ class Commands:
         state = await read_state(handle)
         unsaved = 0
         for conversation in await handle.ledger.conversations():
-            unsaved += len((await handle.ledger.context(conversation, tail=0)).fresh)
+            fresh = (await handle.ledger.context(conversation, tail=0)).fresh
+            unsaved += sum(entry.message.voice is Voice.PERSON for entry in fresh)
         budget, warning = (
             opened.index.budget(handle.table.default_budget_tokens)
             if opened

@@ -133,19 +133,25 @@ class Turn:
         if incoming.addressed or asked_privately:
             await self._say(incoming, why, private=asked_privately)
 
-    async def _greet(self, incoming: Incoming, scope: Scope, *, invited: bool) -> None:
-        """Greet a room once and ask for its purpose; one whose memory is there already is asked nothing."""
+    async def _greet(self, incoming: Incoming, scope: Scope, *, invited: bool) -> bool:
+        """Greet a room once and ask for its purpose; one whose memory is there already is asked nothing.
+
+        False where we cannot speak: nobody was told, so nothing is recorded, and the next mention tries again.
+        """
         if not invited and await self._joining.is_known(incoming.room.key):
-            return
+            return True
         try:
             text, buttons, asks = await self._joining.words(incoming, scope, invited=invited)
         except StoreError as refused:
             _log.error("the greeting waits", room=incoming.room.key, why=str(refused))
             await self._joining.record(incoming.room.key)
-            return
+            return True
         sent = await self._say(incoming, text, buttons=buttons, to_room=True) if text else None
         question = sent.messages[-1] if sent and sent.messages and asks else None
+        if sent is not None and sent.delivery is not Delivery.SENT:
+            return False
         await self._joining.greeted(incoming, question)
+        return True
 
     async def _command(
         self, incoming: Incoming, scope: Scope, talk: Talk, words: str, secrets: tuple[str, ...] = ()
@@ -170,8 +176,9 @@ class Turn:
         if await self._joining.is_answer(incoming):
             await self._command(incoming, scope, talk, f"purpose {incoming.text}", secrets)
             return
-        if incoming.addressed and incoming.room.kind is not RoomKind.DIRECT:
-            await self._greet(incoming, scope, invited=False)
+        group = incoming.room.kind is not RoomKind.DIRECT
+        if incoming.addressed and group and not await self._greet(incoming, scope, invited=False):
+            return
         written = await self._write_at_once(incoming, scope, talk)
         if incoming.addressed:
             await self._reply(incoming, scope, talk, [*written, *secret_seen(secrets)])

@@ -49,11 +49,12 @@ def receipt_text(receipt: Receipt) -> str:
     if receipt.problem:
         return f"Nothing was saved: {receipt.problem} What was said is kept, and saved by the next try."
     read = counted(receipt.messages, "message")
+    pending = f" {counted(receipt.pending, 'thing')} still open, settled at the next save." if receipt.pending else ""
     if not receipt.written:
-        return f"Nothing new to keep ({read} read)." if receipt.messages else "Nothing new since the last save."
+        nothing = f"Nothing new to keep ({read} read)." if receipt.messages else "Nothing new since the last save."
+        return nothing + pending
     what = kinds_counted(receipt.kinds) or "notes for the journal"
     pages = ", ".join(receipt.pages)
-    pending = f" {counted(receipt.pending, 'thing')} still open, settled at the next save." if receipt.pending else ""
     return f"Saved (no. {receipt.number}): {what} from {read}, in {pages}.{pending}"
 
 
