@@ -210,7 +210,7 @@ def lexicons() -> tuple[str, ...]:
 
 
 def load() -> None:
-    """Take the word lists apart (a quarter of a second, blocks): call it in a thread at the start; else the first match
+    """Take the word lists apart (0.25 s, blocks): call it in a thread at the start; else the first match
     does it."""
     for name in lexicons():
         cues(name)
