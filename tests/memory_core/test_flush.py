@@ -12,12 +12,12 @@ import pytest
 from memory_core import attention, daily, flush_state, journal, tasks
 from memory_core.candidates import Candidate, Request, Value
 from memory_core.errors import NoIndex, RememError, StoreFailed
-from memory_core.flush import Flushing, Trigger, flush, read_state, resume, write_now
+from memory_core.flush import Flushing, Trigger, flush, read_state, resume
 from memory_core.ids import DirectScope, MessageKey, PageId, PersonKey
 from memory_core.layouts import Kind
 from memory_core.messages import Voice
 from memory_core.records import parse
-from tests.memory_core.flush_kit import GROUP, SHANGHAI, LabelExtractor, World, labelled
+from tests.memory_core.flush_kit import GROUP, SHANGHAI, LabelExtractor, World
 
 ANA = PersonKey("slack:T1:ANA")
 BO = PersonKey("slack:T1:BO")
@@ -428,35 +428,6 @@ async def test_a_dm_keeps_a_daily_line_and_a_projects_page() -> None:
     )
     assert "projects/api" in world.text("index")
     assert "in DM, 2026-04-06 06:00" in world.text("longterm")
-
-
-@pytest.mark.asyncio
-async def test_written_at_once_is_read_back_counted_and_not_written_again() -> None:
-    world = World()
-    (key,) = await world.say("decision: decided: Redis for sessions")
-    entry = await world.handle.ledger.find(key)
-    candidate = labelled(entry.message) if entry else None
-    assert candidate is not None
-    page, record = await write_now(world.handle, candidate, UTC)
-    assert (page, record) == ("experience", world.record("decided: Redis for sessions"))
-    assert not world.text("state/flush")
-    receipt = await world.flush()
-    assert (receipt.kinds, receipt.pages) == ({Kind.DECISION: 1}, ("experience", "journal/2026-04-06"))
-    assert (len(world.titles()), world.record("decided: Redis for sessions").hit_count) == (1, 0)
-    assert len(journal.parse(world.text("journal/2026-04-06")).notes) == 1
-    assert not (await world.flush()).written
-
-
-@pytest.mark.asyncio
-async def test_a_command_without_a_message_can_be_written_at_once() -> None:
-    world = World()
-    candidate = Candidate(Kind.TASK, "ship it", "ship it", ANA, (MessageKey("slack:T1:C9:note-1"),), who="ana")
-    page, record = await write_now(world.handle, candidate, UTC)
-    assert (page, record.title) == ("attention", "ship it")
-    assert attention.parse(world.text("attention")).row("ship it") is not None
-    receipt = await world.flush()
-    assert receipt.kinds == {Kind.TASK: 1}
-    assert "ship it" in world.text("journal/2026-04-06")
 
 
 @pytest.mark.asyncio

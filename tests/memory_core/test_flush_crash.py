@@ -69,7 +69,7 @@ async def _run(flushes: list[list[str]], crash_at: int, *, after: bool) -> tuple
     return world, world.faults.calls
 
 
-@settings(max_examples=scale(200), deadline=None)
+@settings(max_examples=scale(100), deadline=None)
 @given(TALKS, st.booleans())
 @pytest.mark.asyncio
 async def test_a_crash_at_any_step_ends_like_none(flushes: list[list[str]], after: bool) -> None:
@@ -117,10 +117,10 @@ def _said(world: World) -> dict[str, object]:
 async def test_a_crash_on_files_and_sqlite_ends_like_none(tmp_path: Path, error: type[Exception]) -> None:
     flushes = [list(TALK[:6]), list(TALK[6:])]
     ends = []
-    folders = [tmp_path / f"{step}" for step in range(26)]
-    for folder in folders:
+    steps = range(26) if scale(20) == 20 else (0, 1, 4, 9, 14, 19)
+    for step in steps:
+        folder = tmp_path / f"{step}"
         folder.mkdir()
-    for step, folder in enumerate(folders):
         async with _on_disk(folder) as world:
             world.faults.at, world.faults.error = step, error
             for texts in flushes:

@@ -1,0 +1,85 @@
+"""What cannot wait: written when it is said, counted by the next flush, taken back when its author takes it back."""
+
+from __future__ import annotations
+
+from datetime import UTC
+
+import pytest
+
+from memory_core import attention, journal
+from memory_core.candidates import Candidate
+from memory_core.errors import NoIndex
+from memory_core.flush import write_now
+from memory_core.ids import MessageKey, PersonKey
+from memory_core.layouts import Kind
+from tests.memory_core.flush_kit import World, labelled
+
+ANA = PersonKey("slack:T1:ANA")
+
+
+@pytest.mark.asyncio
+async def test_written_at_once_is_read_back_counted_and_not_written_again() -> None:
+    world = World()
+    (key,) = await world.say("decision: decided: Redis for sessions")
+    entry = await world.handle.ledger.find(key)
+    candidate = labelled(entry.message) if entry else None
+    assert candidate is not None
+    page, record = await write_now(world.handle, candidate, UTC)
+    assert (page, record) == ("experience", world.record("decided: Redis for sessions"))
+    assert not world.text("state/flush")
+    receipt = await world.flush()
+    assert (receipt.kinds, receipt.pages) == ({Kind.DECISION: 1}, ("experience", "journal/2026-04-06"))
+    assert (len(world.titles()), world.record("decided: Redis for sessions").hit_count) == (1, 0)
+    assert len(journal.parse(world.text("journal/2026-04-06")).notes) == 1
+    assert not (await world.flush()).written
+
+
+@pytest.mark.asyncio
+async def test_a_command_without_a_message_can_be_written_at_once() -> None:
+    world = World()
+    candidate = Candidate(Kind.TASK, "ship it", "ship it", ANA, (MessageKey("slack:T1:C9:note-1"),), who="ana")
+    page, record = await write_now(world.handle, candidate, UTC)
+    assert (page, record.title) == ("attention", "ship it")
+    assert attention.parse(world.text("attention")).row("ship it") is not None
+    receipt = await world.flush()
+    assert receipt.kinds == {Kind.TASK: 1}
+    assert "ship it" in world.text("journal/2026-04-06")
+
+
+@pytest.mark.asyncio
+async def test_what_was_written_at_once_and_taken_back_leaves() -> None:
+    world = World()
+    (key,) = await world.say("decision: we decided to use Redis for sessions")
+    entry = await world.handle.ledger.find(key)
+    candidate = labelled(entry.message) if entry else None
+    assert candidate is not None
+    await write_now(world.handle, candidate, UTC)
+    await world.say("scratch that, we decided to use Memcached for sessions instead")
+    await world.flush()
+    assert "we decided to use Redis for sessions" not in world.titles()
+
+
+@pytest.mark.asyncio
+async def test_what_is_known_is_not_written_twice() -> None:
+    world = World()
+    await world.say("decision: decided: Redis for sessions")
+    await world.flush()
+    candidate = Candidate(
+        Kind.DECISION,
+        "decided: Redis for sessions",
+        "decided: Redis for sessions",
+        ANA,
+        (MessageKey("slack:T1:C9:n1"),),
+    )
+    page, record = await write_now(world.handle, candidate, UTC)
+    assert (page, record.hit_count, len(record.sources)) == ("experience", 1, 2)
+    assert not (await world.flush()).written
+    assert len(world.titles()) == 1
+
+
+@pytest.mark.asyncio
+async def test_without_an_index_nothing_is_written_at_once() -> None:
+    world = World(indexed=False)
+    candidate = Candidate(Kind.TASK, "ship it", "ship it", ANA, (MessageKey("slack:T1:C9:n1"),))
+    with pytest.raises(NoIndex):
+        await write_now(world.handle, candidate, UTC)
