@@ -29,6 +29,7 @@ SHOWN = 6
 _SHARE = 0.34
 """Which part of the question's words a quoted part must hold, where it holds but one of them."""
 _SAID = PageId("conversation")
+_SAYING = frozenset({"say", "said", "list", "listed", "write", "wrote", "answer", "answered", "tell", "told", "mean"})
 _ROUTED = frozenset({Step.PAGE, Step.LAYER_1, Step.OPEN, Step.CONVENTION})
 
 _QUESTION = re.compile(
@@ -61,6 +62,8 @@ class OfflineAgent:
             return Reply("")
         if _asks_who_i_am(text):
             return Reply(f"{WHAT_I_AM} {_GREETING.removeprefix('Hello! ')}")
+        if own := _own_words(ask):
+            return own
         memory = [one for disclosure in ask.disclosures for one in _in_disclosure(disclosure)]
         if not (hits := _fitting(memory, text)) and ask.disclosures[-1].indexed:
             memory = await _searched(doors, text)
@@ -152,20 +155,21 @@ def _in_part(part: Loaded) -> Iterator[_Quotable]:
 
 
 def _in_conversation(ask: Ask) -> Iterator[_Quotable]:
-    """What people said here before; in a thread its root too. Our own words only where we are asked about them."""
-    entries = (*ask.context.tail, *ask.context.fresh)
+    """What people said here before; in a thread its root too. The bot's own words are no source."""
     said = [ask.root] if ask.root else []
-    said += [entry.message for entry in entries]
+    said += [entry.message for entry in (*ask.context.tail, *ask.context.fresh)]
     for message in said:
-        if message.key != ask.message.key and (message.voice is Voice.PERSON or _asks_about_us(ask)):
+        if message.key != ask.message.key and message.voice is Voice.PERSON:
             yield _Quotable(Placed(_SAID, _said_unit(message)))
 
 
-def _asks_about_us(ask: Ask) -> bool:
-    words = set(ask.message.text.lower().split())
-    return bool(words & {"you", "your"}) and bool(
-        words & {"said", "say", "list", "listed", "wrote", "answer", "answered"}
-    )
+def _own_words(ask: Ask) -> Reply | None:
+    """What the bot said last in this conversation, where it is asked about just that."""
+    words = set(re.findall(r"[a-z']+", ask.message.text.lower()))
+    own = [entry.message for entry in (*ask.context.tail, *ask.context.fresh) if entry.message.voice is Voice.SELF]
+    if not own or not words & {"you", "your"} or not words & _SAYING:
+        return None
+    return Reply(f"I said here: {own[-1].text}")
 
 
 def _said_unit(message: Message) -> Unit:

@@ -104,7 +104,8 @@ async def test_without_an_index_it_asks_no_door() -> None:
 
 @pytest.mark.asyncio
 async def test_a_question_that_names_only_the_topic_gets_the_page() -> None:
-    page = "## Active Tasks\n\n| Task | Status | Who | Notes |\n|---|---|---|---|\n| renew the certificate | pending | ben | |\n"
+    row = "| renew the certificate | pending | ben | |"
+    page = f"## Active Tasks\n\n| Task | Status | Who | Notes |\n|---|---|---|---|\n{row}\n"
     reply = await _reply("anything left for us?", _disclosed(page, "attention"))
     assert "renew the certificate" in reply.text
 
