@@ -63,8 +63,12 @@ class Rooms:
             return self._direct(room, author, spoke)
         try:
             return Placed(GroupScope(await self._names.claim(room.key, room.title, room.server)))
-        except (NamesDamaged, StoreError) as error:
+        except NamesDamaged as error:
             return Placed(None, str(error))
+        except StoreError as error:
+            # A new title that cannot be written now takes no memory away: what is said must not be lost for it.
+            scope = await self.known(room.key)
+            return Placed(scope, "" if scope else str(error))
 
     async def known(self, room: RoomKey) -> Scope | None:
         """The scope of a room that has one already; None for a DM or a room without a name. Never raises."""

@@ -37,22 +37,23 @@ from bot.turn import Turn
 from memory_core import redact
 from memory_core.candidates import Extractor
 from memory_core.clock import Clock, SystemClock, day_in
-from memory_core.errors import BadInput
+from memory_core.errors import BadInput, LedgerDamaged
 from memory_core.extract import RulesExtractor
 from memory_core.handle import Handles
 from memory_core.ids import Conversation, PersonKey
 from memory_core.layouts import layout_named
 from memory_core.ledger.base import Intake, Timers
 from memory_core.ledger.memory import MemoryLedger
-from memory_core.ledger.sqlite import SqliteLedger
+from memory_core.ledger.sqlite import OpenLedger, SqliteLedger
 from memory_core.loading import Mode
+from memory_core.lock import hold
 from memory_core.messages import Voice
 from memory_core.names import Names
 from memory_core.names_file import NamesFile
 from memory_core.store.disk import Disk
 from memory_core.store.files import FileStores, OnRead
 from memory_core.tokens import Counter, load_counter
-from memory_core.workspace import Workspace
+from memory_core.workspace import LEDGER, Workspace
 
 KNOWN = Path("~/.local/state/remem/workspaces.json")
 """Which workspaces were opened before, so that one that is gone (not mounted) is not made anew."""
@@ -139,6 +140,24 @@ async def opened(
         await asyncio.to_thread(names.close)
         await asyncio.to_thread(stores.close)
         workspace.close()
+
+
+async def begin_ledger_anew(settings: Settings) -> None:
+    """Begin a new ledger where a damaged one was set aside; a sound one stays. Raises WorkspaceHeld, LedgerFailed."""
+    clock = SystemClock()
+    lock = await asyncio.to_thread(hold, settings.workspace, clock)
+    try:
+        ledger = await _ledger_anew(settings.workspace / LEDGER, clock)
+        await ledger.close()
+    finally:
+        lock.release()
+
+
+async def _ledger_anew(path: Path, clock: Clock) -> OpenLedger:
+    try:
+        return await SqliteLedger.open(path, clock, begin_anew=True)
+    except LedgerDamaged:  # it was set aside just now
+        return await SqliteLedger.open(path, clock, begin_anew=True)
 
 
 @asynccontextmanager

@@ -23,10 +23,12 @@ Workspace = Annotated[
 
 def main() -> None:
     """Run remem; a fault that a person can mend ends with one sentence and exit code 1, not with a traceback."""
-    from memory_core.errors import RememError
+    from memory_core.errors import LedgerDamaged, RememError
 
     try:
-        app()
+        app(prog_name="remem")
+    except LedgerDamaged as damaged:
+        _end(f"{damaged} `remem init --new-ledger` begins anew.")
     except RememError as refused:
         _end(str(refused))
     except KeyboardInterrupt:
@@ -55,11 +57,16 @@ def run(workspace: Workspace = None) -> None:
 
 
 @app.command()
-def init(workspace: Workspace = None) -> None:
+def init(
+    workspace: Workspace = None,
+    new_ledger: Annotated[
+        bool, typer.Option("--new-ledger", help="Begin a new ledger where a damaged one was set aside.")
+    ] = False,
+) -> None:
     """Lay down what is missing in the workspace; nothing that is there is changed."""
     from bot.run import init as run_init
 
-    run_init(workspace)
+    run_init(workspace, new_ledger=new_ledger)
 
 
 @app.command()
@@ -99,6 +106,12 @@ def discord_invite(
     application: Annotated[str, typer.Argument(help="The application id (Developer Portal, General Information).")],
 ) -> None:
     """Print the address that invites the bot to a Discord server, with the permissions that it needs."""
+    from memory_core.errors import BadInput
+
+    if not (application.isascii() and application.isdigit()):
+        raise BadInput(
+            f"{application[:40]!r} is no application id; give the digits that stand under General Information."
+        )
     from adapters.discord.invite import invite_url
 
     typer.echo(invite_url(application))

@@ -1,36 +1,47 @@
-"""`remem doctor`: looks at settings, disk, vocabulary and platforms, and names the next step for what is not well."""
+"""`remem doctor`: looks at settings, disk, ledger, vocabulary, indexes, platforms; names the next step of each fault.
+
+It changes nothing and takes no lock, so it works while the bot runs.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import shutil
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from adapters.base import Check
-from bot.app import host_zone, platforms, reading
+from bot.app import KNOWN, host_zone, owners, platforms, reading
 from bot.run import settings_for
 from bot.settings import Settings
+from bot.show_context import groups_in
 from memory_core.errors import BadInput, RememError
-from memory_core.ids import RoomKey
+from memory_core.gate import open_index
+from memory_core.handle import Handle, Handles
+from memory_core.ids import DirectScope, GroupScope, RoomKey, Scope
+from memory_core.ledger.opening import fault_in
+from memory_core.names import Names
+from memory_core.store.pages import is_group_name
+from memory_core.workspace import LEDGER, require
 
 LITTLE_BYTES = 200 * 1024 * 1024
 """Less free disk than this is reported."""
+FAULTS = 8
+"""How many faulty indexes are told one by one."""
 
 
 def doctor(workspace: Path | None) -> int:
     """Print every finding with its next step; the exit code is 0 if all is well, else 1."""
     try:
-        settings = settings_for(workspace)
+        settings = settings_for(workspace, quiet=True)
+        checks = (Check("settings", ok=True, found="all well"), *asyncio.run(_checks(settings)))
     except BadInput as refused:
-        sys.stdout.write(f"settings: {refused}\n")
-        return 1
-    checks = (Check("settings", ok=True, found="all well"), *asyncio.run(_checks(settings)))
+        checks = (Check("settings", ok=False, found="to correct", next_step=str(refused)),)
     Console().print(table(checks))
     return 0 if all(check.ok for check in checks) else 1
 
@@ -39,47 +50,118 @@ def table(checks: Sequence[Check]) -> Table:
     """The findings as a table."""
     shown = Table("", "what", "found", "next step")
     for check in checks:
-        shown.add_row("[green]ok[/green]" if check.ok else "[red]!![/red]", check.name, check.found, check.next_step)
+        mark = "[green]ok[/green]" if check.ok else "[red]!![/red]"
+        shown.add_row(mark, escape(check.name), escape(check.found), escape(check.next_step))
     return shown
 
 
 async def _checks(settings: Settings) -> tuple[Check, ...]:
-    found = [await asyncio.to_thread(_disk, settings.workspace), *await _memory(settings)]
+    found = list(await asyncio.to_thread(_workspace, settings.workspace))
+    if all(check.ok for check in found) and settings.workspace.exists():
+        found += await asyncio.to_thread(_ledger, settings.workspace / LEDGER)
+    found += await _memory(settings)
+    return (*found, *await _platforms(settings))
+
+
+def _workspace(workspace: Path) -> tuple[Check, ...]:
+    """Is the workspace where it was, can it be written, is there room? Who holds it is only told."""
     try:
-        adapters = platforms(settings)
-    except BadInput as refused:
-        return (*found, Check("platforms", ok=True, found="no token set; `remem chat` works", next_step=str(refused)))
+        require(workspace, KNOWN.expanduser())
     except RememError as refused:
-        return (*found, Check("platforms", ok=False, found="cannot start", next_step=str(refused)))
-    for adapter in adapters:
-        found += await adapter.check()
-    return tuple(found)
-
-
-def _disk(workspace: Path) -> Check:
-    """Can the workspace be written, and is there room?"""
+        return (Check("workspace", ok=False, found="gone", next_step=str(refused)),)
     standing = next(folder for folder in (workspace, *workspace.parents) if folder.exists())
     if not os.access(standing, os.W_OK | os.X_OK):
-        return Check(
-            "workspace", ok=False, found=f"{standing} cannot be written", next_step="give this user the right to"
-        )
+        step = "give the user that runs remem the right to write there"
+        return (Check("workspace", ok=False, found=f"{standing} cannot be written", next_step=step),)
     free = shutil.disk_usage(standing).free
     room = f"{free // (1024 * 1024)} MiB free"
     if free < LITTLE_BYTES:
-        return Check("workspace", ok=False, found=f"{workspace}: {room}", next_step="free some disk space")
+        return (Check("workspace", ok=False, found=f"{workspace}: {room}", next_step="free some disk space"),)
     made = "" if workspace.exists() else " (made at first use)"
-    return Check("workspace", ok=True, found=f"{workspace}{made}, {room}")
+    return (Check("workspace", ok=True, found=f"{workspace}{made}, {room}"),)
+
+
+def _ledger(path: Path) -> tuple[Check, ...]:
+    """Does the ledger pass its check? One that was set aside waits for a person."""
+    if not path.exists():
+        aside = sorted(found.name for found in path.parent.glob(f"{path.name}.damaged-*"))
+        if not aside:
+            return (Check("ledger", ok=True, found="none yet"),)
+        step = f"put a backup at {path}, or begin anew with `remem init --new-ledger`"
+        return (Check("ledger", ok=False, found=f"damaged, set aside as {aside[-1]}", next_step=step),)
+    try:
+        fault = fault_in(path)
+    except RememError as refused:
+        return (Check("ledger", ok=False, found="cannot be read", next_step=str(refused)),)
+    if fault:
+        step = f"put a backup at {path}; the next start sets the damaged file aside"
+        return (Check("ledger", ok=False, found=f"damaged: {fault}", next_step=step),)
+    return (Check("ledger", ok=True, found=f"sound, {path.stat().st_size // 1024} KiB"),)
 
 
 async def _memory(settings: Settings) -> tuple[Check, ...]:
-    """The vocabulary, and the mapping of rooms to names."""
+    """The vocabulary, the mapping of rooms to names, every index."""
     zone = await asyncio.to_thread(host_zone)
     async with reading(settings, zone) as (handles, names):
         why = getattr(handles.counter, "why", "")
         step = "install remem again; until then tokens are estimated" if why else ""
         counting = Check("token counting", ok=not why, found=why or "exact, without a network", next_step=step)
-        try:
-            await names.lookup(RoomKey("console:doctor"))
-        except RememError as refused:
-            return (counting, Check("room names", ok=False, found="damaged", next_step=str(refused)))
-        return (counting, Check("room names", ok=True, found="readable"))
+        if not await asyncio.to_thread(settings.workspace.is_dir):
+            return (counting,)
+        return (counting, await _names(names), *await _indexes(settings, handles))
+
+
+async def _names(names: Names) -> Check:
+    try:
+        await names.lookup(RoomKey("console:doctor"))
+    except RememError as refused:
+        return Check("room names", ok=False, found="cannot be used", next_step=str(refused))
+    return Check("room names", ok=True, found="readable")
+
+
+async def _indexes(settings: Settings, handles: Handles) -> tuple[Check, ...]:
+    """Every index: can it be read, is something in it not understood? The first faults are told one by one."""
+    try:
+        groups = await asyncio.to_thread(groups_in, settings.workspace)
+    except RememError as refused:
+        return (Check("indexes", ok=False, found="cannot be listed", next_step=str(refused)),)
+    scopes: list[Scope] = [DirectScope(owners(settings)[0], owner=True)]
+    scopes += [GroupScope(name) for name in groups if is_group_name(name)]
+    found = [check for scope in scopes if (check := await _index(handles.open(scope))) is not None]
+    shown, more = found[:FAULTS], len(found) - FAULTS
+    if more > 0:
+        shown.append(Check("indexes", ok=False, found=f"{more} more are faulty", next_step="mend those first"))
+    return (*shown, Check("indexes", ok=True, found=f"{len(scopes) - len(found)} of {len(scopes)} are sound"))
+
+
+async def _index(handle: Handle) -> Check | None:
+    """What is wrong with one index; None for a sound or missing one."""
+    name = handle.scope.name if isinstance(handle.scope, GroupScope) else "dm"
+    try:
+        opened = await open_index(handle)
+    except RememError as refused:
+        return Check(f"index of {name}", ok=False, found="cannot be read", next_step=str(refused))
+    if opened is None:
+        return None
+    if opened.page.bad_bytes:
+        at = (
+            f"{len(opened.page.bad_bytes)} bytes are not UTF-8, the first at offset {opened.page.bad_bytes[0].offset}"
+        )
+        return Check(f"index of {name}", ok=False, found=at, next_step="save it as UTF-8; until then it is only read")
+    _, warning = opened.index.budget(handle.table.default_budget_tokens)
+    problems = [*opened.index.problems, *([warning] if warning else [])]
+    if not problems:
+        return None
+    return Check(f"index of {name}", ok=False, found=" ".join(problems[:3]), next_step="correct those lines")
+
+
+async def _platforms(settings: Settings) -> tuple[Check, ...]:
+    tokens = (settings.discord_token, settings.slack_bot_token, settings.slack_app_token)
+    if not any((*tokens, settings.slack_signing_secret)):
+        step = "for Discord set DISCORD_TOKEN, for Slack SLACK_BOT_TOKEN and SLACK_APP_TOKEN"
+        return (Check("platforms", ok=True, found="no token set; `remem chat` works", next_step=step),)
+    try:
+        adapters = platforms(settings)
+    except RememError as refused:
+        return (Check("platforms", ok=False, found="cannot start", next_step=str(refused)),)
+    return tuple([check for adapter in adapters for check in await adapter.check()])

@@ -1,7 +1,9 @@
 """`remem replay`: a Slack export through the very path of live messages, on the messages' own clock.
 
 All rooms are taken as addressed, so that everything is recorded and nothing is answered. Between two messages the
-clock stops at every timer that is due, so that idle ends and saves happen when they would have happened. The
+clock stops at every timer that is due, so that idle ends and saves happen when they would have happened. Messages
+among which no timer can ring are taken in together, as a burst is, and then served one after the other, each at its
+own moment. So a replay's pages depend on the export alone, not on the machine. The
 workspace must be empty or an earlier replay of the same export (`.remem/replay.json` says which); what is in the
 ledger already is passed over, so that a replay can be stopped and continued.
 """
@@ -25,13 +27,20 @@ from adapters.base import Check, Deliver
 from adapters.messages import Delivery, Incoming, Outgoing, Sent
 from adapters.slack.export import Export
 from bot.app import App, opened
+from bot.conversations import Work, done, held
 from bot.run import settings_for
 from bot.settings import Settings
 from memory_core.clock import ManualClock
 from memory_core.errors import BadInput
 from memory_core.ids import Conversation, PersonKey, RoomKey
+from memory_core.lock import PROGRAM
+from memory_core.store.disk import FOLDER_MODE, translated
+from memory_core.store.tree import Tree
 
-MARK = ".remem/replay.json"
+MARK = PROGRAM / "replay.json"
+
+GROUP = 100
+"""How many messages are taken in at once, at most: less than a room's queue holds."""
 
 Advance: TypeAlias = Callable[[], None]
 """Moves the progress bar by one message."""
@@ -107,30 +116,57 @@ async def replayed(path: Path, settings: Settings, *, quiet: bool = True) -> Fig
         events = await asyncio.to_thread(export.messages)
         await asyncio.to_thread(_claim, settings.workspace, export)
     clock = ManualClock(events[0].sent_at if events else datetime.now(UTC))
+    idle = timedelta(seconds=settings.idle_s)
     async with opened(settings, clock=clock, zone=UTC) as app:
         app.add(Silent())
         with _bar(len(events), quiet=quiet) as advance:
-            await _all(app, clock, events, figures, advance)
+            await _all(app, clock, events, idle, figures, advance)
         with figures.stage("save"):
-            await _time_passes(app, clock, clock.now() + timedelta(seconds=2 * settings.idle_s))
+            await _time_passes(app, clock, clock.now() + 2 * idle)
+            await _rest(app)
     return figures
 
 
-async def _all(app: App, clock: ManualClock, events: Sequence[Incoming], figures: Figures, advance: Advance) -> None:
+async def _all(
+    app: App, clock: ManualClock, events: Sequence[Incoming], idle: timedelta, figures: Figures, advance: Advance
+) -> None:
     rooms = {event.room.key for event in events}
     for room in rooms:
         state = await app.parts.intake.room(room)
         if not state.recorded:
             await app.parts.intake.keep_room(room, replace(state, recorded=True, greeted_at=clock.now()))
-    for event in events:
+    at = 0
+    while at < len(events):
         with figures.stage("save"):
-            await _time_passes(app, clock, event.sent_at)
+            await _time_passes(app, clock, events[at].sent_at)
+        group = _until_due(events[at : at + GROUP], await app.schedule.next_due(), idle)
         with figures.stage("take in"):
-            figures.known += not (await app.turn.take_in(event)).new
+            # Together, so that the ledger keeps them in one transaction; they enter in their order.
+            taken = await asyncio.gather(*(_taken(app, event) for event in group))
         with figures.stage("turn"):
-            await app.parts.conversations.settled()
-        figures.messages += 1
-        advance()
+            for event, known, works in taken:
+                clock.move_to(event.sent_at)
+                for work in works:
+                    await done(event.room.key, work)
+                figures.known += known
+                figures.messages += 1
+                advance()
+        at += len(group)
+
+
+def _until_due(events: Sequence[Incoming], due: datetime | None, idle: timedelta) -> Sequence[Incoming]:
+    """The first events, as far as no timer can ring among them: none that is set, none that they set themselves."""
+    ends = events[0].sent_at + idle
+    if due is not None:
+        ends = min(ends, due)
+    return [event for event in events if event.sent_at < ends] or events[:1]
+
+
+async def _taken(app: App, event: Incoming) -> tuple[Incoming, bool, list[Work]]:
+    """Take one event in: was it known, and what is to be done for it at its own moment."""
+    with held() as works:
+        taken = await app.turn.take_in(event)
+    return event, not taken.new, works
 
 
 async def _time_passes(app: App, clock: ManualClock, until: datetime) -> None:
@@ -141,22 +177,35 @@ async def _time_passes(app: App, clock: ManualClock, until: datetime) -> None:
     clock.move_to(max(until, clock.now()))
 
 
+async def _rest(app: App) -> None:
+    """Save what no timer waits for: a replay that was stopped may have kept messages and not come to their turn."""
+    for scope in await app.parts.intake.scopes():
+        await app.saving.save_idle(scope)
+
+
 def _claim(workspace: Path, export: Export) -> None:
-    """The workspace is empty, or holds an earlier replay of this very export. Raises BadInput."""
-    mark = workspace / MARK
+    """The workspace is empty, or holds an earlier replay of this very export. Raises BadInput, StoreFailed."""
+    tree = Tree(workspace)
+    with translated(workspace):
+        workspace.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+        empty = next(workspace.iterdir(), None) is None
+    mark = tree.read(MARK)
+    if mark is not None:
+        if _replayed(mark.content) != export.sha256:
+            raise BadInput(f"{workspace} holds a replay of another export; give an empty folder with --workspace.")
+    elif not empty:
+        raise BadInput(f"{workspace} is not empty and no replay; give an empty folder with --workspace.")
+    else:
+        text = json.dumps({"sha256": export.sha256, "export": export.path.name})
+        tree.create(MARK, text.encode())
+
+
+def _replayed(mark: bytes) -> str:
+    """The fingerprint in a mark; empty for one that cannot be read."""
     try:
-        if json.loads(mark.read_text("utf-8"))["sha256"] == export.sha256:
-            return
-        raise BadInput(f"{workspace} holds a replay of another export; give an empty folder with --workspace.")
-    except FileNotFoundError:
-        if workspace.exists() and any(workspace.iterdir()):
-            raise BadInput(
-                f"{workspace} is not empty and no replay; give an empty folder with --workspace."
-            ) from None
+        return str(json.loads(mark)["sha256"])
     except (ValueError, KeyError, TypeError):
-        raise BadInput(f"{mark} cannot be read; give an empty folder with --workspace.") from None
-    mark.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    mark.write_text(json.dumps({"sha256": export.sha256, "export": export.path.name}), "utf-8")
+        return ""
 
 
 @contextmanager

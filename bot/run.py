@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import io
+import os
 import signal
 import sys
 import threading
@@ -11,36 +13,59 @@ from pathlib import Path
 
 import structlog
 
-from bot.app import KNOWN, host_zone, opened, owners, platforms
+from bot.app import KNOWN, begin_ledger_anew, host_zone, opened, owners, platforms
 from bot.logs import set_up
 from bot.settings import Settings, load
 from memory_core.clock import SystemClock, day_in
+from memory_core.errors import BadInput
 from memory_core.layouts import layout_named
 from memory_core.workspace import initialise
 
 _log = structlog.get_logger()
 
 
-def settings_for(workspace: Path | None) -> Settings:
-    """The settings, with the command line's workspace on top; logging is set up. Raises BadInput."""
+def settings_for(workspace: Path | None, *, quiet: bool = False) -> Settings:
+    """The settings, with the command line's workspace on top; logging is set up. Raises BadInput.
+
+    `quiet`: for commands that talk to a person themselves; unless REMEM_LOG_LEVEL says otherwise only warnings show.
+    """
     settings = load(workspace=workspace) if workspace is not None else load()
+    if quiet and "log_level" not in settings.model_fields_set:
+        settings = settings.model_copy(update={"log_level": "warning"})
     set_up(settings)
+    standing = next(path for path in (settings.workspace, *settings.workspace.parents) if os.path.lexists(path))
+    if not os.path.isdir(standing):
+        raise BadInput(
+            f"The workspace {settings.workspace} cannot be: {standing} is no folder; "
+            "give a folder with --workspace or REMEM_WORKSPACE."
+        )
     return settings
 
 
-def init(workspace: Path | None) -> None:
-    """Lay down what is missing and say which files are new."""
-    settings, zone = settings_for(workspace), host_zone()
+def init(workspace: Path | None, *, new_ledger: bool = False) -> None:
+    """Lay down what is missing and say which files are new; `new_ledger`: begin one where there is none."""
+    settings, zone = settings_for(workspace, quiet=True), host_zone()
     layout = layout_named(settings.layout)
     created = initialise(settings.workspace, layout, day=day_in(zone, SystemClock().now()), zone=str(zone))
     for file in created:
         _write(f"created {file}")
+    if new_ledger:
+        asyncio.run(begin_ledger_anew(settings))
+        _write("The ledger is ready; what was set aside is kept beside it.")
     _write(f"{settings.workspace} is ready" + ("." if created else "; nothing was missing."))
 
 
 def chat(workspace: Path | None) -> None:
     """The console on this terminal."""
-    asyncio.run(_chat(settings_for(workspace)))
+    _readable_streams()
+    asyncio.run(_chat(settings_for(workspace, quiet=True)))
+
+
+def _readable_streams() -> None:
+    """A byte that this terminal cannot show or say is replaced; it must not end the conversation."""
+    for stream in (sys.stdin, sys.stdout):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 async def _chat(settings: Settings) -> None:

@@ -132,7 +132,10 @@ class Settings(BaseSettings):
     @field_validator("workspace")
     @classmethod
     def _home(cls, given: Path) -> Path:
-        return given.expanduser().absolute()
+        try:
+            return given.expanduser().absolute()
+        except RuntimeError:
+            raise ValueError("there is no such home folder") from None
 
 
 def variable(field: str) -> str:
@@ -151,6 +154,9 @@ def load(**given: object) -> Settings:
     """The settings from the environment, with `given` on top. Raises BadInput that names every fault at once."""
     try:
         return Settings(**given)  # type: ignore[arg-type]  # pydantic checks what the command line gives
+    except (OSError, UnicodeDecodeError) as unreadable:
+        why = "is no UTF-8 text" if isinstance(unreadable, UnicodeDecodeError) else f"cannot be read ({unreadable})"
+        raise BadInput(f"The settings file .env of this folder {why}; save it as UTF-8, or take it away.") from None
     except ValidationError as refused:
         faults = []
         for error in refused.errors(include_url=False):

@@ -10,9 +10,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 from adapters.base import Check, Deliver
 from adapters.console.normalise import FIRST_SPEAKER, Local, Moved, Seat, closed, joined, normalise
-from adapters.messages import Delivery, Outgoing, Sent
+from adapters.messages import Delivery, Incoming, Outgoing, Sent
 from memory_core.clock import Clock
-from memory_core.errors import BadInput
+from memory_core.errors import BadInput, LedgerFailed
 from memory_core.ids import Conversation, MessageKey, PersonKey, RoomKey, message_key
 
 HELP = """\
@@ -84,19 +84,26 @@ class ConsoleAdapter:
             case Local(word):
                 self._write(HELP if word == "help" else "\n".join(self._been) or "You have been nowhere yet.")
             case incoming:
-                await deliver(incoming)
+                await self._deliver(incoming, deliver)
         await self._settled()
         return True
+
+    async def _deliver(self, incoming: Incoming, deliver: Deliver) -> None:
+        """Hand a line in. One that could not be kept is not heard, and is asked for again."""
+        try:
+            await deliver(incoming)
+        except LedgerFailed as refused:
+            self._write(f"That was not kept: {refused} Say it again then.")
 
     async def _move(self, seat: Seat, deliver: Deliver) -> None:
         """Leave the old room first (its session ends), then be in the new one."""
         if seat.conversation != self._seat.conversation:
-            await deliver(closed(self._seat, self._new_id(), self._clock.now()))
+            await self._deliver(closed(self._seat, self._new_id(), self._clock.now()), deliver)
         self._seat = seat
         if seat.room is not None:
             if f"#{seat.room}" not in self._been:
                 self._been.append(f"#{seat.room}")
-            await deliver(joined(seat, self._clock.now()))
+            await self._deliver(joined(seat, self._clock.now()), deliver)
 
     async def send(self, outgoing: Outgoing) -> Sent:
         """Show the answer; one that belongs to another room than the one on screen says so."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,9 +23,13 @@ from adapters.slack.facts import Known, Me, RoomFacts
 from adapters.slack.normalise import normalise
 from adapters.slack.payload import Json, string
 from memory_core.errors import BadInput
+from memory_core.text import one_line
 
 _LARGEST_FILE_BYTES = 64 * 1024 * 1024
 """One day of one channel; more is no export of Slack's."""
+
+# zipfile raises RuntimeError for an encrypted archive, NotImplementedError (one too) for a compression it lacks.
+_UNREADABLE = (OSError, EOFError, RuntimeError, KeyError, ValueError, zipfile.BadZipFile, zlib.error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +54,9 @@ class Export:
                 rooms = {string(one, "name"): (string(one, "id"), _facts(one)) for one in (*channels, *groups)}
                 files = tuple(sorted(name for name in listed if _is_day(name, rooms)))
                 team = next((string(user, "team_id") for user in users if string(user, "team_id")), "TEXPORT")
-        except (OSError, zipfile.BadZipFile, KeyError, json.JSONDecodeError, UnicodeDecodeError) as error:
+        except BadInput:
+            raise
+        except _UNREADABLE as error:
             raise BadInput(
                 f"{path} is no Slack export ({_reason(error)}); give the ZIP that Slack's export page gives, "
                 "with channels.json and users.json in it."
@@ -67,7 +74,9 @@ class Export:
         try:
             with zipfile.ZipFile(self.path) as archive:
                 said = _listed(archive, name)
-        except (OSError, zipfile.BadZipFile, json.JSONDecodeError, UnicodeDecodeError, KeyError) as error:
+        except BadInput:
+            raise
+        except _UNREADABLE as error:
             raise BadInput(f"{name} in {self.path} cannot be read ({_reason(error)}); export again.") from None
         for message in said:
             event = normalise({"event": {**message, "type": "message", "channel": channel}}, known)
@@ -113,4 +122,7 @@ def _sha256(path: Path) -> str:
 
 
 def _reason(error: Exception) -> str:
-    return f"{type(error).__name__}: {str(error)[:100]}"
+    """What was wrong, in the words of who met it, without Python's names for it."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return one_line(str(error.args[0] if error.args else "it is cut or encrypted"), 100)

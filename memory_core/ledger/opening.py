@@ -97,7 +97,7 @@ def _make(path: Path) -> None:
 
 
 def _check(path: Path, now: datetime) -> None:
-    fault = _fault(path)
+    fault = fault_in(path)
     if fault:
         aside = _set_aside(path, now)
         raise LedgerDamaged(
@@ -106,7 +106,7 @@ def _check(path: Path, now: datetime) -> None:
         )
 
 
-def _fault(path: Path) -> str:
+def fault_in(path: Path) -> str:
     """What is wrong with the file, in few words; empty for a sound one. Raises LedgerFailed for a newer schema."""
     if path.stat().st_size == 0:
         return "the file is empty"
