@@ -21,8 +21,9 @@ from memory_core.flush import Trigger, read_state
 from memory_core.gate import OpenIndex, open_index
 from memory_core.handle import Handle
 from memory_core.ids import GroupScope, MessageKey, PageId, RoomKey, RoomKind, Scope
-from memory_core.layouts import TASKS, Kind
+from memory_core.layouts import TASKS, Form, Kind
 from memory_core.messages import Message, Voice
+from memory_core.over_budget import over_budget
 from memory_core.tasks import parse as parse_tasks
 from memory_core.text import one_line, terms
 from memory_core.zone import zone_of
@@ -30,6 +31,7 @@ from memory_core.zones import zone_named
 
 TITLE_CHARACTERS = 80
 BODY_CHARACTERS = 2000
+_DAYS = frozenset({Form.JOURNAL, Form.ARCHIVE, Form.STATE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,9 @@ class Commands:
         return await self._parts.adapters[incoming.room.key.platform].is_admin(incoming.room.key, incoming.author.key)
 
     async def _flush(self, call: Call, incoming: Incoming, scope: Scope, talk: Talk) -> str:
-        return answers.receipt_text(await self._saving.save(scope, Trigger.COMMAND))
+        receipt = await self._saving.save(scope, Trigger.COMMAND)
+        notes = await over_budget(self._parts.handles.open(scope), receipt.pages)
+        return "\n".join([answers.receipt_text(receipt), *(f"Note: {note}" for note in notes)])
 
     async def _help(self, call: Call, incoming: Incoming, scope: Scope, talk: Talk) -> str:
         return answers.help_text()
@@ -116,29 +120,25 @@ class Commands:
         return answers.page_text(page, shown.text if shown is not None else "")
 
     async def _sizes(self, opened: OpenIndex) -> tuple[answers.PageSize, ...]:
+        """The pages in numbers, without the days (journals, archive), which are many."""
         sizes = []
         for page in await opened.pages():
-            shown = await opened.show(page)
-            text = shown.text if shown is not None else ""
-            budget = self._parts.handles.layout.table(opened.scope).rule(page).budget_lines
-            sizes.append(answers.PageSize(page, len(text.splitlines()), self._parts.counter.count(text), budget))
+            rule = self._parts.handles.layout.table(opened.scope).rule(page)
+            shown = await opened.show(page) if rule.form not in _DAYS else None
+            if shown is not None:
+                lines, tokens = len(shown.text.splitlines()), self._parts.counter.count(shown.text)
+                sizes.append(answers.PageSize(page, lines, tokens, rule.budget_lines))
         return tuple(sizes)
 
     async def _status(self, call: Call, incoming: Incoming, scope: Scope, talk: Talk) -> str:
         handle = self._parts.handles.open(scope)
-        opened = await open_index(handle)
-        zone = await zone_of(handle)
-        state = await read_state(handle)
-        unsaved = 0
-        for conversation in await handle.ledger.conversations():
-            fresh = (await handle.ledger.context(conversation, tail=0)).fresh
-            unsaved += sum(entry.message.voice is Voice.PERSON for entry in fresh)
-        budget, warning = (
-            opened.index.budget(handle.table.default_budget_tokens)
-            if opened
-            else (handle.table.default_budget_tokens, "")
-        )
+        opened, state, zone = await open_index(handle), await read_state(handle), await zone_of(handle)
+        sizes = await self._sizes(opened) if opened else ()
+        budget, warning = handle.table.default_budget_tokens, ""
+        if opened is not None:
+            budget, warning = opened.index.budget(budget)
         room = await self._joining.state(incoming.room.key)
+        over = await over_budget(handle, [size.page for size in sizes])
         return answers.status_text(
             answers.Status(
                 title=incoming.room.title or "This conversation",
@@ -146,15 +146,15 @@ class Commands:
                 zone=str(zone),
                 last_flush=answers.flush_time(state.last_flush_time, zone),
                 flush_number=state.flush_number,
-                unsaved=unsaved,
+                unsaved=await _unsaved(handle),
                 pending=len(state.pending_items),
-                tasks=await self._tasks(handle),
-                pages=await self._sizes(opened) if opened else (),
+                tasks=await _tasks(handle),
+                pages=sizes,
                 budget_tokens=budget,
                 spent_tokens=talk.session.spent_tokens,
                 loaded=talk.session.loaded,
                 recorded=room.recorded or incoming.room.kind is RoomKind.DIRECT,
-                notes=[warning] if warning else [],
+                notes=[*filter(None, [warning]), *over],
             )
         )
 
@@ -188,11 +188,18 @@ class Commands:
         rule = await set_rule(handle, one_line(call.argument, 300))
         return f"Added to the hard rules: {rule}"
 
-    async def _tasks(self, handle: Handle) -> tuple[str, ...]:
-        """The open tasks, worded."""
-        page = await handle.store.read(TASKS)
-        tasks = parse_tasks(page.text).tasks if page is not None else ()
-        return tuple(f"{task.title} ({task.status})" for task in tasks if task.status != "done")
+
+async def _unsaved(handle: Handle) -> int:
+    """How many messages of people wait for the next save."""
+    contexts = [await handle.ledger.context(one, tail=0) for one in await handle.ledger.conversations()]
+    return sum(entry.message.voice is Voice.PERSON for context in contexts for entry in context.fresh)
+
+
+async def _tasks(handle: Handle) -> tuple[str, ...]:
+    """The open tasks, worded."""
+    page = await handle.store.read(TASKS)
+    tasks = parse_tasks(page.text).tasks if page is not None else ()
+    return tuple(f"{task.title} ({task.status})" for task in tasks if task.status != "done")
 
 
 def _rooms(incoming: Incoming, scope: Scope) -> list[RoomKey]:

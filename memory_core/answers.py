@@ -46,6 +46,8 @@ def kinds_counted(kinds: Mapping[Kind, int]) -> str:
 
 def receipt_text(receipt: Receipt) -> str:
     """The receipt of a flush: kinds, pages, messages, pending; or why nothing was saved."""
+    if receipt.running:
+        return "A save of this memory is already running; what was said since belongs to the next one."
     if receipt.problem:
         return f"Nothing was saved: {receipt.problem} What was said is kept, and saved by the next try."
     read = counted(receipt.messages, "message")
