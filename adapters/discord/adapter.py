@@ -73,10 +73,10 @@ class DiscordAdapter:
             await connection.close()
 
     async def close(self) -> None:
-        """Take no more events, then disconnect."""
+        """Take no more events, wait for those that are being handed in, then disconnect."""
         self._closed = True
         if self._connection is not None:
-            self._connection.stopped = True
+            await self._connection.door.close()
             await self._connection.close()
 
     async def send(self, outgoing: Outgoing) -> Sent:

@@ -17,13 +17,13 @@ import time
 import discord
 from discord.utils import MISSING
 
-from adapters.base import ACKNOWLEDGE_S, Deliver, Taken
+from adapters.base import ACKNOWLEDGE_S
 from adapters.discord.channels import Recent
+from adapters.discord.door import Door
 from adapters.discord.errors import ALREADY_ACKNOWLEDGED, REFUSALS, TRANSPORT, why
 from adapters.discord.render import NO_PINGS
 from adapters.messages import Incoming
 from memory_core.commands import Call, parse
-from memory_core.errors import RememError
 
 TOKEN_S = 15 * 60.0
 """How long an interaction's token lives (reference: "Interaction Responses")."""
@@ -83,7 +83,7 @@ class AskedTable:
         self._rows: Recent[Asked] = Recent(1_000)
 
     async def take(
-        self, interaction: discord.Interaction[discord.Client], incoming: Incoming | None, deliver: Deliver
+        self, interaction: discord.Interaction[discord.Client], incoming: Incoming | None, deliver: Door
     ) -> None:
         """Hand `incoming` in and acknowledge it; None: it comes from a place that we cannot work in."""
         asked = Asked(interaction)
@@ -92,7 +92,7 @@ class AskedTable:
             await asked.acknowledge(private=True)
             await asked.refuse(NO_PLACE)
             return
-        taking = asyncio.ensure_future(_taken(incoming, deliver))
+        taking = asyncio.ensure_future(deliver(incoming))
         done, _ = await asyncio.wait({taking}, timeout=ACKNOWLEDGE_S)
         await asked.acknowledge(private=taking.result().private if done else not is_public(incoming.words))
         if not (await taking).durable:
@@ -108,11 +108,3 @@ def is_public(words: str) -> bool:
     """May the room see the answer? Decided from the words, where the bot has not decided in time."""
     call = parse(words)
     return isinstance(call, Call) and call.form.public
-
-
-async def _taken(incoming: Incoming, deliver: Deliver) -> Taken:
-    try:
-        return await deliver(incoming)
-    except RememError as error:
-        _log.warning("A command was not kept: %s", error)
-        return Taken(durable=False)

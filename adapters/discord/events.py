@@ -2,7 +2,7 @@
 
 Messages of one channel are handed in in the order in which they came, also when one of them has a file to be read or
 a channel to be looked up first. A dropped connection is discord.py's business: it resumes, and what was missed is
-replayed. What raises here is logged by discord.py with its traceback; the next event is not harmed by it.
+replayed. What raises unforeseen is logged by discord.py with its traceback; the next event is not harmed by it.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from adapters.discord import normalise, notices
 from adapters.discord.asked import AskedTable
 from adapters.discord.channels import Channels, Recent
 from adapters.discord.command import command_tree
+from adapters.discord.door import Door
 from adapters.discord.errors import REFUSALS, why
 from adapters.discord.files import texts_of
 from adapters.discord.places import Channel, kind_of
@@ -59,14 +60,13 @@ class Connection(discord.Client):
             member_cache_flags=discord.MemberCacheFlags.none(),
             guild_ready_timeout=guild_ready_timeout_s,
         )
-        self._deliver = deliver
+        self.door = Door(deliver)
         self._called: Recent[None] = Recent(1_000)
         self._names: Recent[str] = Recent(10_000)
         self._turnstiles: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
         self._tree = command_tree(self, self._take_interaction)
         self.channels = Channels(self)
         self.asked = AskedTable()
-        self.stopped = False
 
     @property
     def own(self) -> normalise.Own:
@@ -84,8 +84,8 @@ class Connection(discord.Client):
         return self._turnstiles.setdefault(channel_id, asyncio.Lock())
 
     async def _hand_in(self, incoming: Incoming | None) -> None:
-        if incoming is not None and not self.stopped:
-            await self._deliver(incoming)
+        if incoming is not None:
+            await self.door(incoming)
 
     # messages
 
@@ -192,7 +192,7 @@ class Connection(discord.Client):
             await self._take_interaction(interaction)
 
     async def _take_interaction(self, interaction: discord.Interaction[discord.Client]) -> None:
-        if not self.stopped:
+        if not self.door.closed:
             place = interaction.channel
             incoming = notices.interaction(interaction, place, self.own) if place is not None else None
-            await self.asked.take(interaction, incoming, self._deliver)
+            await self.asked.take(interaction, incoming, self.door)
