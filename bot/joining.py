@@ -2,6 +2,7 @@
 
     unknown room       invited or first addressed → greeted, asked; recorded from now on
     asked              a reply to the question, the topic's button, or /remem purpose → the index is made
+    memory stands      (a hand or /remem made it) greeted, asked nothing
     known              asked nothing; back after a removal it says so in one line
 
 What is known of a room (greeted, asked, recorded) stands in the ledger, and is kept here while the program runs.
@@ -13,7 +14,7 @@ from dataclasses import replace
 
 from adapters.messages import Button, Incoming
 from bot.parts import Parts
-from bot.wording import HELLO_AGAIN, greeting, topic_button
+from bot.wording import HELLO_AGAIN, RECORDED, greeting, topic_button
 from memory_core.first_join import answer_purpose
 from memory_core.ids import MessageKey, RoomKey, Scope
 from memory_core.layouts import INDEX
@@ -48,7 +49,9 @@ class Joining:
         """What to say to a room that was joined or first addressed: text, buttons, does it ask for the purpose?"""
         state = await self.state(incoming.room.key)
         if await self._parts.handles.open(scope).store.stamp(INDEX) is not None:
-            return (HELLO_AGAIN if invited and state.greeted_at else "", (), False)
+            if state.greeted_at is None:
+                return (RECORDED, (), False)
+            return (HELLO_AGAIN if invited else "", (), False)
         if state.greeted_at is not None:
             return ("", (), False)
         return (greeting(incoming.room), topic_button(incoming.room), True)

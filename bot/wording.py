@@ -24,16 +24,19 @@ SHORT_HELP = (
 )
 
 
+RECORDED = (
+    "Hello, I'm remem. From now on I record what is said here and keep what matters: decisions, tasks, "
+    "lessons, who does what. It stays in this room's own memory; `/remem show` and `/remem search` let you see "
+    "it, and the files can be edited or deleted by whoever runs me."
+)
+"""What a room must hear before anything in it is recorded."""
+
+
 def greeting(room: Room) -> str:
     """The first words in a room: that it is recorded, what is kept, how to see it, and what is it for?"""
     topic = one_line(room.topic, 200)
     suggestion = f" The topic says: “{topic}”." if topic else ""
-    return (
-        "Hello, I'm remem. From now on I record what is said here and keep what matters: decisions, tasks, "
-        "lessons, who does what. It stays in this room's own memory; `/remem show` and `/remem search` let you see "
-        "it, and the files can be edited or deleted by whoever runs me.\n"
-        f"What is this group for?{suggestion} Reply to this message, or say `/remem purpose …`."
-    )
+    return f"{RECORDED}\nWhat is this group for?{suggestion} Reply to this message, or say `/remem purpose …`."
 
 
 def topic_button(room: Room) -> tuple[Button, ...]:
@@ -93,6 +96,12 @@ def at_breaker(disclosure: Disclosure) -> list[str]:
     return [
         f"(My memory budget for this conversation is used up; not looked at: {left}. `/remem` saves and starts anew.)"
     ]
+
+
+def unread(disclosure: Disclosure) -> list[str]:
+    """Pages that the answer needed and that could not be read, with the reason."""
+    broken = [part for part in disclosure.left_out if f"{part.page}: {part.why}" in disclosure.notes]
+    return [f"(I could not look into {part.page}: {part.why})" for part in broken]
 
 
 def write_failed(refused: RememError) -> str:
