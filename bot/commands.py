@@ -16,6 +16,7 @@ from memory_core.candidates import Candidate, Request, Value
 from memory_core.commands import Call, Right, Unknown, note_kind, parse
 from memory_core.errors import Denied
 from memory_core.extract import candidates_in
+from memory_core.faults import faults_in
 from memory_core.first_join import ensure_index, set_front, set_rule
 from memory_core.flush import Trigger, read_state
 from memory_core.gate import OpenIndex, open_index
@@ -31,6 +32,8 @@ from memory_core.zones import zone_named
 
 TITLE_CHARACTERS = 80
 BODY_CHARACTERS = 2000
+FAULTS = 5
+"""How many faults of its files a status tells."""
 _DAYS = frozenset({Form.JOURNAL, Form.ARCHIVE, Form.STATE})
 
 
@@ -134,9 +137,9 @@ class Commands:
         handle = self._parts.handles.open(scope)
         opened, state, zone = await open_index(handle), await read_state(handle), await zone_of(handle)
         sizes = await self._sizes(opened) if opened else ()
-        budget, warning = handle.table.default_budget_tokens, ""
+        budget = handle.table.default_budget_tokens
         if opened is not None:
-            budget, warning = opened.index.budget(budget)
+            budget, _ = opened.index.budget(budget)
         room = await self._joining.state(incoming.room.key)
         over = await over_budget(handle, [size.page for size in sizes])
         return answers.status_text(
@@ -154,7 +157,7 @@ class Commands:
                 spent_tokens=talk.session.spent_tokens,
                 loaded=talk.session.loaded,
                 recorded=room.recorded or incoming.room.kind is RoomKind.DIRECT,
-                notes=[*filter(None, [warning]), *over],
+                notes=[*(await faults_in(handle))[:FAULTS], *over],
             )
         )
 

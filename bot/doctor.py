@@ -1,4 +1,4 @@
-"""`remem doctor`: looks at settings, disk, ledger, vocabulary, indexes, platforms; names the next step of each fault.
+"""`remem doctor`: looks at settings, disk, ledger, vocabulary, memory, platforms; names the next step of each fault.
 
 It changes nothing and takes no lock, so it works while the bot runs.
 """
@@ -20,9 +20,10 @@ from bot.app import KNOWN, host_zone, owners, platforms, reading
 from bot.run import settings_for
 from bot.settings import Settings
 from bot.show_context import groups_in
+from memory_core.answers import counted
 from memory_core.errors import BadInput, RememError
-from memory_core.gate import open_index
-from memory_core.handle import Handle, Handles
+from memory_core.faults import faults_in
+from memory_core.handle import Handles
 from memory_core.ids import DirectScope, GroupScope, RoomKey, Scope
 from memory_core.ledger.opening import fault_in
 from memory_core.names import Names
@@ -32,7 +33,7 @@ from memory_core.workspace import LEDGER, require
 LITTLE_BYTES = 200 * 1024 * 1024
 """Less free disk than this is reported."""
 FAULTS = 8
-"""How many faulty indexes are told one by one."""
+"""How many faulty memories are told one by one."""
 
 
 def doctor(workspace: Path | None) -> int:
@@ -108,7 +109,7 @@ async def _memory(settings: Settings) -> tuple[Check, ...]:
         counting = Check("token counting", ok=not why, found=why or "exact, without a network", next_step=step)
         if not await asyncio.to_thread(settings.workspace.is_dir):
             return (counting,)
-        return (counting, await _names(names), *await _indexes(settings, handles))
+        return (counting, await _names(names), *await _scopes(settings, handles))
 
 
 async def _names(names: Names) -> Check:
@@ -119,40 +120,29 @@ async def _names(names: Names) -> Check:
     return Check("room names", ok=True, found="readable")
 
 
-async def _indexes(settings: Settings, handles: Handles) -> tuple[Check, ...]:
-    """Every index: can it be read, is something in it not understood? The first faults are told one by one."""
+async def _scopes(settings: Settings, handles: Handles) -> tuple[Check, ...]:
+    """The files of the owner's DM and of every group; the first faulty ones are told one by one."""
     try:
         groups = await asyncio.to_thread(groups_in, settings.workspace)
     except RememError as refused:
-        return (Check("indexes", ok=False, found="cannot be listed", next_step=str(refused)),)
+        return (Check("memory", ok=False, found="cannot be listed", next_step=str(refused)),)
     scopes: list[Scope] = [DirectScope(owners(settings)[0], owner=True)]
     scopes += [GroupScope(name) for name in groups if is_group_name(name)]
-    found = [check for scope in scopes if (check := await _index(handles.open(scope))) is not None]
-    shown, more = found[:FAULTS], len(found) - FAULTS
-    if more > 0:
-        shown.append(Check("indexes", ok=False, found=f"{more} more are faulty", next_step="mend those first"))
-    return (*shown, Check("indexes", ok=True, found=f"{len(scopes) - len(found)} of {len(scopes)} are sound"))
-
-
-async def _index(handle: Handle) -> Check | None:
-    """What is wrong with one index; None for a sound or missing one."""
-    name = handle.scope.name if isinstance(handle.scope, GroupScope) else "dm"
-    try:
-        opened = await open_index(handle)
-    except RememError as refused:
-        return Check(f"index of {name}", ok=False, found="cannot be read", next_step=str(refused))
-    if opened is None:
-        return None
-    if opened.page.bad_bytes:
-        at = (
-            f"{len(opened.page.bad_bytes)} bytes are not UTF-8, the first at offset {opened.page.bad_bytes[0].offset}"
-        )
-        return Check(f"index of {name}", ok=False, found=at, next_step="save it as UTF-8; until then it is only read")
-    _, warning = opened.index.budget(handle.table.default_budget_tokens)
-    problems = [*opened.index.problems, *([warning] if warning else [])]
-    if not problems:
-        return None
-    return Check(f"index of {name}", ok=False, found=" ".join(problems[:3]), next_step="correct those lines")
+    found: list[Check] = []
+    for scope in scopes:
+        name = f"group {scope.name}" if isinstance(scope, GroupScope) else "the owner's DM"
+        if faults := await faults_in(handles.open(scope)):
+            found.append(
+                Check(
+                    f"memory of {name}", ok=False, found=counted(len(faults), "fault"), next_step=" ".join(faults[:3])
+                )
+            )
+    well = Check("memory", ok=True, found=f"{len(scopes) - len(found)} of {len(scopes)} are sound")
+    if (more := len(found) - FAULTS) > 0:
+        found[FAULTS:] = [
+            Check("memory", ok=False, found=f"{more} more are faulty", next_step="mend those above first")
+        ]
+    return (well, *found)
 
 
 async def _platforms(settings: Settings) -> tuple[Check, ...]:

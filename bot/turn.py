@@ -38,6 +38,7 @@ from bot.wording import (
     noted,
     secret_seen,
     server_greeting,
+    unread,
     write_failed,
 )
 from memory_core.commands import text_command
@@ -220,6 +221,8 @@ class Turn:
         title = incoming.room.title
         disclosure = await disclose(handle, talk.session, message.text, title=title, mode=self._parts.mode)
         talk.session, talk.last_disclosure = talk.session.with_(disclosure), disclosure
+        for note in disclosure.notes:
+            _log.warning("a note on loading", scope=scope.key, note=note)
         root = await handle.ledger.find(incoming.reply_to) if incoming.reply_to else None
         ask = Ask(
             message=message,
@@ -235,7 +238,7 @@ class Turn:
         fresh = [(page, record) for page, record in reply.quoted if record not in talk.used]
         await handle.ledger.add_hits([Hit(page, record, self._parts.clock.now()) for page, record in fresh])
         talk.used.update(record for _, record in fresh)
-        lines = [*notes, reply.text, *at_breaker(disclosure)]
+        lines = [*notes, reply.text, *unread(disclosure), *at_breaker(disclosure)]
         if begins and ask.direct:
             lines.append(await last_flush(handle))
         if await self._parts.intake.answered(message.key):
