@@ -124,6 +124,17 @@ async def test_case_25_the_flush_hears_of_a_delete_after_it(ledger: Ledger) -> N
 
 
 @pytest.mark.asyncio
+async def test_case_25_a_change_after_a_change_that_a_plan_covers_is_told_anew(ledger: Ledger) -> None:
+    await ledger.intake.record([posted("M"), edited("M", "my door code is 4417", 1)])
+    build, plan = ledger.open(BUILD), Plan("p1", 1, "[]", {MAIN: 1})
+    assert await build.changed() == (Changed(key("M"), deleted=False),)
+    await build.save_plan(plan)
+    await ledger.intake.record([deleted("M")])
+    await build.close_plan(plan)
+    assert await build.changed() == (Changed(key("M"), deleted=True),)
+
+
+@pytest.mark.asyncio
 async def test_case_25_a_delete_of_erased_text_is_still_told(ledger: Ledger) -> None:
     await ledger.intake.record([posted("M")])
     build = ledger.open(BUILD)
