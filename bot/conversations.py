@@ -8,9 +8,12 @@ all of it is rebuilt from the ledger, a session begins anew.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TypeAlias
 
 import structlog
 
@@ -22,7 +25,33 @@ from memory_core.session import Session
 BURST = 200
 """How many events of one room may wait at once."""
 
+Work: TypeAlias = Callable[[], Awaitable[None]]
+"""What is to be done for one event."""
+
+_held: ContextVar[list[Work] | None] = ContextVar("held", default=None)
+
 _log = structlog.get_logger()
+
+
+@contextmanager
+def held() -> Iterator[list[Work]]:
+    """In this block, and this task, work is not queued but collected, for a caller who does it at its own moment."""
+    collected: list[Work] = []
+    token = _held.set(collected)
+    try:
+        yield collected
+    finally:
+        _held.reset(token)
+
+
+async def done(room: RoomKey, work: Work) -> None:
+    """Do one piece of work; its failure is logged and ends nothing else."""
+    try:
+        await work()
+    except RememError as refused:
+        _log.error("event failed", room=room, why=str(refused))
+    except Exception:  # noqa: BLE001  # a task's end: one event must not take its room down
+        _log.exception("event failed", room=room)
 
 
 @dataclass(slots=True)
@@ -48,7 +77,7 @@ class Conversations:
     """The queues and the talks of all rooms."""
 
     def __init__(self) -> None:
-        self._queues: dict[RoomKey, asyncio.Queue[Callable[[], Awaitable[None]]]] = {}
+        self._queues: dict[RoomKey, asyncio.Queue[Work]] = {}
         self._tasks: dict[RoomKey, asyncio.Task[None]] = {}
         self._talks: dict[Conversation, Talk] = {}
 
@@ -70,8 +99,11 @@ class Conversations:
         """Drop what is known of a conversation that ended (the bot was removed, the client left it)."""
         self._talks.pop(conversation, None)
 
-    def put(self, room: RoomKey, work: Callable[[], Awaitable[None]]) -> bool:
+    def put(self, room: RoomKey, work: Work) -> bool:
         """Queue work of a room; False if its queue is full. The room's task is started if there is none."""
+        if (collected := _held.get()) is not None:
+            collected.append(work)
+            return True
         queue = self._queues.setdefault(room, asyncio.Queue(BURST))
         try:
             queue.put_nowait(work)
@@ -81,16 +113,10 @@ class Conversations:
             self._tasks[room] = asyncio.create_task(self._work_off(room, queue), name=f"room {room}")
         return True
 
-    async def _work_off(self, room: RoomKey, queue: asyncio.Queue[Callable[[], Awaitable[None]]]) -> None:
+    async def _work_off(self, room: RoomKey, queue: asyncio.Queue[Work]) -> None:
         try:
             while not queue.empty():
-                work = queue.get_nowait()
-                try:
-                    await work()
-                except RememError as refused:
-                    _log.error("event failed", room=room, why=str(refused))
-                except Exception:  # noqa: BLE001  # a task's end: one event must not take its room down
-                    _log.exception("event failed", room=room)
+                await done(room, queue.get_nowait())
         finally:
             # No await between the last `empty` and here, so that no work can be put in between and be left lying.
             self._tasks.pop(room, None)
