@@ -327,7 +327,7 @@ def _masked(incoming: Incoming) -> tuple[Incoming, tuple[str, ...]]:
 def _event(incoming: Incoming, scope: Scope | None, state: RoomState) -> Event:
     """The event as the ledger keeps it. Commands in words, and rooms without memory, leave only their key."""
     match incoming.happening:
-        case Happening.EDIT if incoming.message is not None:
+        case Happening.EDIT if incoming.message is not None and scope is not None:
             return Edited(incoming.event, incoming.message, incoming.text, incoming.sent_at)
         case Happening.DELETE if incoming.message is not None:
             return Deleted(incoming.event, incoming.message)

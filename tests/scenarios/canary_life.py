@@ -41,7 +41,9 @@ few = st.integers(0, 3)
 
 
 class Beginnings(Protocol):
-    """Where lives begin."""
+    """Where lives begin; `tally` counts for all of them."""
+
+    tally: Tally
 
     def anew(self) -> tuple[Ground, Known]:
         """Nothing was ever said."""
@@ -60,10 +62,10 @@ def stand_in(room: Room, native: str, name: str, voice: Voice = Voice.PERSON) ->
 class Life(RuleBasedStateMachine):
     """One random life of the program."""
 
-    def __init__(self, beginnings: Beginnings, tally: Tally, log: list[Line]) -> None:
+    def __init__(self, beginnings: Beginnings, log: list[Line]) -> None:
         super().__init__()
         self.beginnings = beginnings
-        self.tally = tally
+        self.tally = beginnings.tally
         self.log = log
         self.log.clear()  # a life that failed left its lines
         self.agent = NosyAgent()
@@ -72,7 +74,7 @@ class Life(RuleBasedStateMachine):
 
     def run(self, work: Coroutine[object, object, None]) -> None:
         """Run until it is done; what is left in the background goes on the next time."""
-        self.runner.run(work)
+        self.runner.get_loop().run_until_complete(work)  # Runner.run costs as much as a step
 
     def begin_on(self, ground: Ground, known: Known) -> None:
         """Start the program."""
@@ -149,7 +151,8 @@ class Life(RuleBasedStateMachine):
     def look(self, codes: set[str]) -> None:
         """Look at everything that came of it; it is the doing of these memories' rooms alone."""
         self.tally.steps += 1
-        self.run(self.learn_names())
+        if len(self.known.groups) < len(GROUPS) or self.tally.steps % 10 == 0:
+            self.run(self.learn_names())
         for adapter in self.platforms.values():
             self.looks.at_replies(adapter.sent)
         self.looks.at_ports(self.ground, codes)
@@ -217,15 +220,15 @@ class Life(RuleBasedStateMachine):
             text = f"!remem {words}" if way == "!" else f"remem {words}"
             self.happens(code, self.known.events.said(spot, author, text, addressed=way == "@"))
 
-    @rule(where=spots, to=spots, pattern=texts)
-    def reply(self, where: str, to: str, pattern: str) -> None:
-        """Reply to the bot's last words; `to` may lie about where those were."""
+    @rule(where=spots, to=st.none() | st.integers(0, 30), pattern=texts)
+    def reply(self, where: str, to: int | None, pattern: str) -> None:
+        """Reply to the bot's last words there, or to a message of whatever room, where no platform would allow it."""
         code, spot = where[0], SPOTS[where]
-        last = self.platforms[SPOTS[to].room.key.platform].last.get(SPOTS[to].conversation)
-        said = self.known.events.said(
-            spot, self.author(spot, 1), self.filled(pattern, code), addressed=True, reply_to=last
-        )
-        self.happens(code, said)
+        root = self.platforms[spot.room.key.platform].last.get(spot.conversation)
+        if to is not None and self.known.said:
+            root = self.known.said[-1 - to % len(self.known.said)][1].message
+        text = self.filled(pattern, code)
+        self.happens(code, self.known.events.said(spot, self.author(spot, 1), text, addressed=True, reply_to=root))
 
     @rule(which=st.integers(0, 30), pattern=texts, delete=st.booleans())
     def change_what_was_said(self, which: int, pattern: str, delete: bool) -> None:
@@ -239,10 +242,10 @@ class Life(RuleBasedStateMachine):
         changed = events.deleted(said, someone) if delete else events.edited(said, self.filled(pattern, code))
         self.happens(code, changed)
 
-    @rule(where=spots, pattern=texts)
-    def change_what_never_came(self, where: str, pattern: str) -> None:
+    @rule(where=spots, pattern=texts, addressed=st.booleans())
+    def change_what_never_came(self, where: str, pattern: str, addressed: bool) -> None:
         code, spot = where[0], SPOTS[where]
-        never = self.known.events.said(spot, self.author(spot, 0), "")
+        never = self.known.events.said(spot, self.author(spot, 0), "", addressed=addressed)
         self.happens(code, self.known.events.edited(never, self.filled(pattern, code)))
 
     @rule(where=spots, to=spots, question=questions)

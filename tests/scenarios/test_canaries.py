@@ -31,13 +31,13 @@ from tests.scenarios.canary_world import GROUPS, MEMORIES, OWNERS, SPOTS, Files,
 from tests.scenarios.terminal import settings as program_settings
 
 LOOKS = ("replies", "disclosures", "sessions", "search", "files", "store rows", "ledger rows", "saved")
-STEPS = 8
 
 
 class OnTwins:
     """Lives on the in-memory twins."""
 
     def __init__(self) -> None:
+        self.tally = Tally()
         self._settings = program_settings(Path("/nowhere"), owner=OWNERS, context_tokens=1000)
         self._past = pickle.dumps(_a_past(self))
 
@@ -58,6 +58,7 @@ class OnFiles:
     """Lives on real files and SQLite, each in a folder of its own below `root`."""
 
     def __init__(self, root: Path) -> None:
+        self.tally = Tally()
         self._root = root
         ground, known = _a_past(self)
         assert isinstance(ground, Files)
@@ -82,20 +83,22 @@ class OnFiles:
 
 def _a_past(beginnings: Beginnings) -> tuple[Ground, Known]:
     """What a few days left behind: every memory has pages, a purpose, a rule, and something that is not saved yet."""
-    life = Life(beginnings, Tally(), [])
+    life = Life(beginnings, [])
     life.begin_on(*beginnings.anew())
     for name in SPOTS:
         if name in GROUPS or name[0] not in GROUPS:
             life.command(name, "purpose we care for {canary}", 0, 1, "app")
             life.command(name, "rule always greet {canary}", 0, 1, "app")
-            for pattern in TALK:
+            for pattern in TALK[1:7]:
                 life.talk(name, pattern, 0, addressed=False)
             life.decide_save_and_ask(name, "what did we decide?", 0)
             life.known.clock.advance(90_000)
             life.run(life.app.schedule.ring())
             life.look(set(MEMORIES))
             life.talk(name, DECISION, 0, addressed=True)
+            life.search_for_words(name[0], None)
     life.teardown()
+    del life.known.said[:-12]
     return life.ground, life.known
 
 
@@ -106,35 +109,34 @@ def _with_error(logger: object, method: str, line: EventDict) -> EventDict:
     return line
 
 
-def live(beginnings: Beginnings, lives: int, log: list[MutableMapping[str, object]]) -> Tally:
-    """Live that many lives."""
-    tally = Tally()
+def live(beginnings: Beginnings, lives: int, steps: int, log: list[MutableMapping[str, object]]) -> Tally:
+    """Live that many lives of so many steps at most; the past, which is looked at too, counts as well."""
 
     class OneLife(Life):
         def __init__(self) -> None:
-            super().__init__(beginnings, tally, log)
+            super().__init__(beginnings, log)
 
     run_state_machine_as_test(
         OneLife,
         settings=settings(
             max_examples=lives,
-            stateful_step_count=STEPS,
+            stateful_step_count=steps,
             deadline=None,
             suppress_health_check=list(HealthCheck),
         ),
     )
-    return tally
+    return beginnings.tally
 
 
 def test_no_word_leaves_its_memory_on_the_in_memory_twins() -> None:
     redact.load()
     with capture_logs([_with_error]) as log:
-        tally = live(OnTwins(), 1000, log)
-    assert min(tally.least(look) for look in LOOKS) > 20, tally
+        tally = live(OnTwins(), 1000, 5, log)
+    assert min(tally.least(look) for look in LOOKS) > 0, tally
 
 
 def test_no_word_leaves_its_memory_on_files_and_sqlite(tmp_path: Path) -> None:
     redact.load()
     with capture_logs([_with_error]) as log:
-        tally = live(OnFiles(tmp_path), scale(1000), log)
+        tally = live(OnFiles(tmp_path), scale(1000), 10, log)
     assert min(tally.least(look) for look in (*LOOKS, "statements")) > 0, tally
