@@ -11,7 +11,7 @@ import structlog
 
 from bot.conversations import Conversations
 from memory_core.candidates import Candidate, Extractor
-from memory_core.errors import RememError
+from memory_core.errors import NoIndex, RememError
 from memory_core.first_join import ensure_index
 from memory_core.flush import Flushing, Receipt, Trigger, resume, write_now
 from memory_core.handle import Handle, Handles
@@ -34,8 +34,11 @@ class Saving:
     async def save(self, scope: Scope, trigger: Trigger) -> Receipt:
         """Flush the scope and end its sessions. A failure stands in the receipt. Raises StoreError for its index."""
         handle = self._handles.open(scope)
-        await self._index(handle)
-        receipt = await self._flushing.flush(handle, self._extractor, trigger, await zone_of(handle))
+        try:
+            receipt = await self._flushing.flush(handle, self._extractor, trigger)
+        except NoIndex:
+            await self._index(handle)
+            receipt = await self._flushing.flush(handle, self._extractor, trigger)
         if receipt.problem:
             _log.error("save failed", scope=scope.key, trigger=trigger.value, why=receipt.problem)
         else:

@@ -23,48 +23,66 @@ from memory_core.layouts import FLUSH_STATE, TASKS, Form, backup_page
 from memory_core.ledger.base import Plan
 from memory_core.operations import Operation
 from memory_core.plans import Body, Receipt, dump_receipt, load
+from memory_core.standing import Standing, together
 from memory_core.store.base import Change, PageText, Stamp
 
 ATTEMPTS = 8
 """How often a page is read and merged again when somebody else keeps changing it."""
 
 
-async def finish(handle: Handle, plan: Plan) -> Receipt:
-    """Do what of the plan is not done yet, then close it. Raises StoreError, LedgerError; it stays open then."""
+async def finish(handle: Handle, plan: Plan, standing: Standing | None = None) -> Receipt:
+    """Do what of the plan is not done yet, then close it; `standing` is what it was made from.
+
+    Raises StoreError, LedgerError; the plan stays open then.
+    """
     body = load(plan.operations)
-    stamps = await apply(handle, body.operations)
+    written = await apply(handle, body.operations, standing)
+    standing = standing.with_(written.values()) if standing else None
     if body.operations:
-        await rebuild_catalogue(handle)
-    await _write_state(handle, body, {page: one for page, one in stamps.items() if _is_watched(handle, page)})
+        await rebuild_catalogue(handle, standing)
+    stamps = {page: one.stamp for page, one in written.items() if _is_watched(handle, page)}
+    await _write_state(handle, body, stamps, standing)
     await handle.ledger.close_plan(replace(plan, receipt=dump_receipt(body.receipt)))
     return body.receipt
 
 
-async def apply(handle: Handle, operations: Sequence[Operation]) -> dict[PageId, Stamp]:
-    """Apply the operations, page by page in their order; what now stands on each page. Raises StoreError."""
+async def apply(
+    handle: Handle, operations: Sequence[Operation], standing: Standing | None = None
+) -> dict[PageId, PageText]:
+    """Apply the operations, those of a page in their order; what was read back from each page. Raises StoreError.
+
+    Pages are written side by side: no operation looks at another page than its own.
+    """
     groups: dict[PageId, list[Operation]] = {}
     for operation in operations:
         groups.setdefault(operation.page, []).append(operation)
-    found = {page: await _write(handle, page, group) for page, group in groups.items()}
-    return {page: stamp for page, stamp in found.items() if stamp is not None}
+    found = await together(_write(handle, page, group, standing) for page, group in groups.items())
+    return {one.page: one for one in found if one is not None}
 
 
-async def _write(handle: Handle, page: PageId, operations: Sequence[Operation]) -> Stamp | None:
+async def _write(
+    handle: Handle, page: PageId, operations: Sequence[Operation], known: Standing | None
+) -> PageText | None:
     """Bring one page to where all operations are done, and read that back; None where no page is needed."""
     form = handle.table.rule(page).form
     start = start_text(handle.table, page)
     for _ in range(ATTEMPTS):
-        standing = await handle.store.read(page)
+        standing, known = await _read(handle, page, known), None
         before = start if standing is None else standing.text
         text = before
         for operation in operations:
             text = operation.apply(text, form)
         if text == before:
-            return standing.stamp if standing else None
+            return standing
         if standing is not None and page == TASKS and tasks.parse(standing.text).broken:
             await keep_copy(handle, standing)
         await _commit(handle, Change(page, text, standing.stamp if standing else None))
     raise PageChanged(f"{page} kept changing while it was written; what was to be written waits for the next flush.")
+
+
+async def _read(handle: Handle, page: PageId, known: Standing | None) -> PageText | None:
+    """The page: as it is known, else as it is now."""
+    return known.pages.get(page) if known and known.knows(page) else await handle.store.read(page)
 
 
 async def _commit(handle: Handle, change: Change) -> None:
@@ -75,10 +93,10 @@ async def _commit(handle: Handle, change: Change) -> None:
         return
 
 
-async def _write_state(handle: Handle, body: Body, stamps: Mapping[PageId, Stamp]) -> None:
+async def _write_state(handle: Handle, body: Body, stamps: Mapping[PageId, Stamp], known: Standing | None) -> None:
     """The state file after the flush. One with undecodable bytes is left alone: it is a report, not the truth."""
     for _ in range(ATTEMPTS):
-        standing = await handle.store.read(FLUSH_STATE)
+        standing, known = await _read(handle, FLUSH_STATE, known), None
         old = flush_state.parse(standing.text if standing else None)
         text = flush_state.render(_state(old, body, stamps))
         if standing is not None and standing.text == text:

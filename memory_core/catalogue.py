@@ -2,79 +2,142 @@
 
 Per page its lines, tokens, last change, latest three titles and search hint; of the last seven journals what was
 decided, else what was first noted. The authored part of the index is not touched.
+
+The last change of a page is the day that the page itself tells: the newest of its records' days and uses, of its
+daily lines, or of the last flush in its snapshot. Only a page that tells none has the day of its file, in the scope's
+zone: a file's time says when it was copied or restored, and a replay of old messages would bear today's date.
+
+After a flush its pages are known and are not read again; a journal that was not written keeps the line it has.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime, tzinfo
+from functools import lru_cache
 
-from memory_core import journal
+from memory_core import attention, daily, journal
 from memory_core.clock import day_in
 from memory_core.errors import PageChanged
 from memory_core.handle import Handle
 from memory_core.ids import PageId
 from memory_core.index import CatalogueRow, parse, with_catalogue, with_front
 from memory_core.index_edit import CATALOGUE_JOURNALS
-from memory_core.layouts import INDEX, Form
+from memory_core.index_lines import Part, outline
+from memory_core.layouts import INDEX, Form, journal_page
 from memory_core.record_values import shortened
 from memory_core.records import parse as parse_records
+from memory_core.standing import Standing
 from memory_core.store.base import Change, PageText
 
 _FORMS = frozenset({Form.ATTENTION, Form.NEWEST_FIRST, Form.ADDED, Form.DAILY_LINES})
 _TITLES = 3
 _EVENT_CHARACTERS = 60
 _ATTEMPTS = 8
+_KEPT = 512
+"""Pages whose counts are kept in mind: most pages are as they were at the flush before."""
+
+_JOURNAL = re.compile(r"- (\d{4}-\d\d-\d\d): (.*)")
 
 
-async def rebuild_catalogue(handle: Handle) -> bool:
+async def rebuild_catalogue(handle: Handle, known: Standing | None = None) -> bool:
     """Write the catalogue of the scope's index anew; False where there is no index, which is not made here.
 
-    Raises StoreError; the old index stands then.
+    `known`: pages as they were read or written just now; without it every page is read. Raises StoreError; the old
+    index stands then.
     """
-    pages = await handle.store.pages()
-    rows_of = [page for page in pages if handle.table.rule(page).form in _FORMS]
-    journals = [page for page in pages if handle.table.rule(page).form is Form.JOURNAL][-CATALOGUE_JOURNALS:]
-    read = {page: one for page in (*rows_of, *journals) if (one := await handle.store.read(page)) is not None}
+    standing = known or Standing(await handle.store.pages())
+    rows_of = [page for page in standing.listed if handle.table.rule(page).form in _FORMS]
+    journals = [page for page in standing.listed if handle.table.rule(page).form is Form.JOURNAL]
+    journals = journals[-CATALOGUE_JOURNALS:]
+    index = known.pages.get(INDEX) if known else await handle.store.read(INDEX)
     for _ in range(_ATTEMPTS):
-        standing = await handle.store.read(INDEX)
-        if standing is None:
+        if index is None:
             return False
-        zone = parse(standing.text, handle.table).zone or handle.host_zone
-        rows = [_row(handle, read[page], zone) for page in rows_of if page in read]
-        days = [(page.partition("/")[2], _events(read[page].text)) for page in reversed(journals) if page in read]
-        text = with_catalogue(standing.text, rows, days)
-        if text == standing.text:
+        lines = _journal_lines(index.text) if known else {}
+        unread = [page for page in journals if page not in lines]
+        standing = await standing.reading(handle, [*rows_of, *unread])
+        lines |= {page: _events(standing.pages[page].text) for page in journals if page in standing.pages}
+        text = _rebuilt(
+            handle, index.text, [standing.pages[page] for page in rows_of if page in standing.pages], lines
+        )
+        if text == index.text or await _written(handle, Change(INDEX, text, index.stamp)):
             return True
-        text = with_front(text, "last_updated", day_in(zone, handle.clock.now()).isoformat())
-        try:
-            await handle.store.commit([Change(INDEX, text, standing.stamp)])
-        except PageChanged:
-            continue
-        return True
+        index = await handle.store.read(INDEX)
     raise PageChanged("The index kept changing while its catalogue was written; it is written by the next flush.")
+
+
+async def _written(handle: Handle, change: Change) -> bool:
+    """One try; False where the page was changed meanwhile."""
+    try:
+        await handle.store.commit([change])
+    except PageChanged:
+        return False
+    return True
+
+
+def _rebuilt(handle: Handle, index: str, pages: Sequence[PageText], journals: Mapping[PageId, str]) -> str:
+    """The index with this catalogue; its date moves only if something else changes."""
+    zone = parse(index, handle.table).zone or handle.host_zone
+    days = [(_day_of(page), what) for page, what in journals.items()]
+    text = with_catalogue(index, [_row(handle, page, zone) for page in pages], days)
+    if text == index:
+        return text
+    return with_front(text, "last_updated", day_in(zone, handle.clock.now()).isoformat())
 
 
 def _row(handle: Handle, page: PageText, zone: tzinfo) -> CatalogueRow:
     rule = handle.table.rule(page.page)
-    changed = datetime.fromtimestamp(page.stamp.mtime_ns / 1e9, UTC)
+    titles, day = _told(page.text, rule.form)
     return CatalogueRow(
         page=page.page,
         lines=len(page.text.splitlines()),
-        tokens=handle.counter.count(page.text),
-        changed=day_in(zone, changed),
-        titles=_titles(page.page, page.text, rule.form),
+        tokens=_tokens(page.text, handle.counter.count),
+        changed=day or day_in(zone, datetime.fromtimestamp(page.stamp.mtime_ns / 1e9, UTC)),
+        titles=titles,
         hint=rule.hint,
     )
 
 
-def _titles(page: PageId, text: str, form: Form) -> tuple[str, ...]:
-    """The latest titles of a page of records; none of other pages."""
+@lru_cache(_KEPT)
+def _tokens(text: str, count: Callable[[str], int]) -> int:
+    return count(text)
+
+
+@lru_cache(_KEPT)
+def _told(text: str, form: Form) -> tuple[tuple[str, ...], date | None]:
+    """The latest titles of a page of records (none of other pages); the day of its last change, if it tells one."""
     if form not in (Form.NEWEST_FIRST, Form.ADDED):
-        return ()
-    records = [placed.record for placed in parse_records(text).records if placed.record.day or placed.record.sources]
+        return (), _day_told(text, form)
+    found = parse_records(text).records
+    records = [placed.record for placed in found if placed.record.day or placed.record.sources]
     numbered = sorted(enumerate(records), key=lambda one: (one[1].day or date.min, one[0]), reverse=True)
-    return tuple(shortened(record.title, _EVENT_CHARACTERS) for _, record in numbered[:_TITLES])
+    titles = tuple(shortened(record.title, _EVENT_CHARACTERS) for _, record in numbered[:_TITLES])
+    days = [day for record in records for day in (record.day, record.last_referenced) if day]
+    return titles, max(days, default=None)
+
+
+def _day_told(text: str, form: Form) -> date | None:
+    """The newest day that a page of another form tells."""
+    if form is Form.DAILY_LINES:
+        told = [line.day for line in daily.parse(text)]
+    else:
+        told = [attention.parse(text).fact("last flush")[:10]]
+    return max((day for one in told if (day := _day(one))), default=None)
+
+
+def _day(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def _journal_lines(index: str) -> dict[PageId, str]:
+    """What the catalogue of this index says of each journal."""
+    found = (_JOURNAL.fullmatch(line.text) for line in outline(index) if line.part is Part.CATALOGUE)
+    return {journal_page(line[1]): line[2].replace("\\|", "|") for line in found if line}
 
 
 def _events(text: str) -> str:
@@ -82,3 +145,8 @@ def _events(text: str) -> str:
     notes: Sequence[journal.Note] = journal.parse(text).notes
     decided = [note for note in notes if note.part == journal.Part.DECISIONS.value]
     return "; ".join(shortened(note.text, _EVENT_CHARACTERS) for note in (decided or notes)[:_TITLES])
+
+
+def _day_of(page: PageId) -> str:
+    """The day that a journal is of."""
+    return page.partition("/")[2]

@@ -27,18 +27,21 @@ from memory_core.apply import finish
 from memory_core.bars import Fact, checked
 from memory_core.candidates import Candidate, Extractor, Request
 from memory_core.catalogue import rebuild_catalogue
-from memory_core.errors import LedgerDamaged, NoIndex, RememError, StoreError
+from memory_core.errors import LedgerDamaged, NoIndex, RememError
 from memory_core.extract import retracted_in
 from memory_core.flush_state import FlushState
-from memory_core.gathering import draft_on, fill, gather, journals_of
+from memory_core.gathering import draft_on, fill, gather, journals_of, read_pages
 from memory_core.handle import Handle
 from memory_core.ids import Conversation, DirectScope, MessageKey
+from memory_core.index import parse as parse_index
 from memory_core.layouts import FLUSH_STATE, INDEX
-from memory_core.ledger.base import Plan
+from memory_core.ledger.base import Context, Plan, ScopeLedger
 from memory_core.messages import Message, Voice
 from memory_core.operations import Operation
 from memory_core.pending import settle, without
-from memory_core.plans import Body, Receipt, Trigger, dump, load
+from memory_core.plans import Body, Receipt, Trigger, dump, load, load_receipt
+from memory_core.standing import together
+from memory_core.store.base import PageText
 from memory_core.write_now import write_now
 
 __all__ = [
@@ -80,7 +83,7 @@ class Flushing:
         handle: Handle,
         extractor: Extractor,
         trigger: Trigger,
-        zone: tzinfo,
+        zone: tzinfo | None = None,
         *,
         context_usage: float | None = None,
     ) -> Receipt:
@@ -96,20 +99,32 @@ class Flushing:
 
 
 async def flush(
-    handle: Handle, extractor: Extractor, trigger: Trigger, zone: tzinfo, *, context_usage: float | None = None
+    handle: Handle,
+    extractor: Extractor,
+    trigger: Trigger,
+    zone: tzinfo | None = None,
+    *,
+    context_usage: float | None = None,
 ) -> Receipt:
     """Save what was said in the scope since its last flush. `context_usage` is told in the state file (0 to 1).
 
-    Everything in the receipt was read back. A failure stands in its `problem`. Raises NoIndex.
+    `zone`: where the scope lives, unless its index is to say so. Everything in the receipt was read back. A failure
+    stands in its `problem`. With nothing new no page is read. Raises NoIndex.
     """
-    if not await _is_indexed(handle):
-        raise NoIndex(f"{handle.scope.key} has no index yet, so nothing was saved; what was said is kept.")
+    at = handle.clock.now().astimezone(zone or handle.host_zone)
     try:
         await resume(handle)
-        heard = await _listen(handle, extractor)
-        return await _save(handle, heard, trigger, zone, context_usage)
+        contexts = await _fresh(handle.ledger)
+        if not contexts and not await _waits(handle.ledger):
+            return await _nothing_new(handle.ledger, Receipt(0, trigger, at=at))
+        index = await _index(handle)
+        zone = zone or parse_index(index.text, handle.table).zone or handle.host_zone
+        heard = [await _listen(handle, extractor, *one) for one in contexts]
+        return await _save(handle, index, heard, trigger, zone, context_usage)
+    except NoIndex:
+        raise
     except RememError as refused:
-        return Receipt(0, trigger, at=handle.clock.now().astimezone(zone), problem=str(refused))
+        return Receipt(0, trigger, at=at, problem=str(refused))
 
 
 async def resume(handle: Handle) -> tuple[Receipt, ...]:
@@ -123,37 +138,57 @@ async def read_state(handle: Handle) -> FlushState:
     return flush_state.parse(page.text if page is not None else None)
 
 
-async def _is_indexed(handle: Handle) -> bool:
-    """Is there an index? A store that cannot say so is not asked here: the flush will meet it and tell."""
-    try:
-        return await handle.store.stamp(INDEX) is not None
-    except StoreError:
-        return True
+async def _index(handle: Handle) -> PageText:
+    """The index. Raises NoIndex, StoreError."""
+    index = await handle.store.read(INDEX)
+    if index is None:
+        raise NoIndex(f"{handle.scope.key} has no index yet, so nothing was saved; what was said is kept.")
+    return index
 
 
-async def _listen(handle: Handle, extractor: Extractor) -> tuple[Heard, ...]:
-    """Ask the extractor about every conversation with fresh messages. Raises what it raises."""
-    heard: list[Heard] = []
-    for conversation in await handle.ledger.conversations():
-        context = await handle.ledger.context(conversation)
-        if not context.fresh:
-            continue
-        request = Request(
-            messages=tuple(entry.message for entry in context.fresh),
-            before=tuple(entry.message for entry in context.tail),
-            direct=isinstance(handle.scope, DirectScope),
-        )
-        candidates = tuple(await extractor.extract(request))
-        heard.append(Heard(conversation, request, candidates, context.fresh[-1].seq))
-    return tuple(heard)
+async def _fresh(ledger: ScopeLedger) -> list[tuple[Conversation, Context]]:
+    """The conversations in which something was said since their last flush."""
+    found = await ledger.conversations()
+    contexts = await together(ledger.context(conversation) for conversation in found)
+    return [(one, context) for one, context in zip(found, contexts, strict=True) if context.fresh]
+
+
+async def _waits(ledger: ScopeLedger) -> bool:
+    """Does anything but messages wait to be written: marks, uses, deletions?"""
+    return bool(await ledger.written() or await ledger.hits() or await ledger.changed())
+
+
+async def _nothing_new(ledger: ScopeLedger, receipt: Receipt) -> Receipt:
+    """The receipt of a flush that found nothing: the last number, and what is open since then."""
+    last = await ledger.last_plan()
+    if last is None:
+        return receipt
+    return replace(receipt, number=last.number, pending=load_receipt(last.receipt).pending)
+
+
+async def _listen(handle: Handle, extractor: Extractor, conversation: Conversation, context: Context) -> Heard:
+    """Ask the extractor about one conversation. Raises what it raises."""
+    request = Request(
+        messages=tuple(entry.message for entry in context.fresh),
+        before=tuple(entry.message for entry in context.tail),
+        direct=isinstance(handle.scope, DirectScope),
+    )
+    candidates = tuple(await extractor.extract(request))
+    return Heard(conversation, request, candidates, context.fresh[-1].seq)
 
 
 async def _save(
-    handle: Handle, heard: Sequence[Heard], trigger: Trigger, zone: tzinfo, context_usage: float | None
+    handle: Handle,
+    index: PageText,
+    heard: Sequence[Heard],
+    trigger: Trigger,
+    zone: tzinfo,
+    context_usage: float | None,
 ) -> Receipt:
     """Plan and apply what was heard; move only the cursors where there is nothing to write."""
     now = handle.clock.now().astimezone(zone)
-    state = await read_state(handle)
+    state_page = await handle.store.read(FLUSH_STATE)
+    state = flush_state.parse(state_page.text if state_page is not None else None)
     spoken = tuple(message for part in heard for message in part.spoken)
     facts = [fact for part in heard for fact in _facts(part, zone, handle)]
     found = await gather(handle.ledger, facts, spoken, lambda: _retracted(heard))
@@ -165,7 +200,10 @@ async def _save(
     if found.is_empty and pending == state.pending_items:
         await handle.ledger.move_cursors(cursors)
         return nothing
-    draft = await draft_on(handle, zone, now, journals_of(spoken, zone), every_journal=bool(found.gone))
+    standing = await read_pages(
+        handle, journals_of(spoken, zone), (index, state_page), every_journal=bool(found.gone)
+    )
+    draft = draft_on(handle, zone, now, standing)
     await fill(handle, draft, found)
     if draft.has_content:
         draft.finish(len(pending))
@@ -174,7 +212,7 @@ async def _save(
     body = Body(receipt, pending, context_usage, draft.has_content, tuple(draft.operations), inverses)
     plan = await _plan(handle, state, body, cursors)
     await handle.ledger.save_plan(plan)
-    return await finish(handle, plan)
+    return await finish(handle, plan, standing)
 
 
 async def _plan(handle: Handle, state: FlushState, body: Body, cursors: dict[Conversation, int]) -> Plan:

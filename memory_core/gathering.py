@@ -20,11 +20,13 @@ from memory_core.ids import MessageKey, PageId
 from memory_core.index import Index
 from memory_core.index import parse as parse_index
 from memory_core.journal import local_day
-from memory_core.layouts import INDEX, TASKS, Form, Kind, journal_page
+from memory_core.layouts import FLUSH_STATE, INDEX, TASKS, Form, Kind, journal_page
 from memory_core.ledger.base import Hit, ScopeLedger
 from memory_core.messages import Message
 from memory_core.record_values import shortened
 from memory_core.records import parse as parse_records
+from memory_core.standing import Standing
+from memory_core.store.base import PageText
 from memory_core.withdrawal import withdraw
 
 _FORMS = frozenset({Form.ATTENTION, Form.NEWEST_FIRST, Form.ADDED, Form.DAILY_LINES, Form.INDEX})
@@ -69,18 +71,27 @@ async def gather(
     return Gathered(tuple(facts), anchors(messages), written, await ledger.hits(), gone)
 
 
-async def draft_on(
-    handle: Handle, zone: tzinfo, now: datetime, journals: Collection[PageId], *, every_journal: bool = False
-) -> Draft:
-    """A draft on the scope's pages as they are now. Raises StoreError."""
-    texts: dict[PageId, str] = {}
-    for page in await handle.store.pages():
+async def read_pages(
+    handle: Handle,
+    journals: Collection[PageId] = (),
+    read: Iterable[PageText | None] = (),
+    *,
+    every_journal: bool = False,
+) -> Standing:
+    """The pages that a draft looks at, as they are now; those in `read` were read just now. Raises StoreError."""
+    listed = await handle.store.pages()
+    wanted: list[PageId] = []
+    for page in listed:
         rule = handle.table.rule(page)
         journal = page in journals or (every_journal and rule.form is Form.JOURNAL)
         if (rule.form in _FORMS and not rule.shared) or page == TASKS or journal:
-            found = await handle.store.read(page)
-            if found is not None:
-                texts[page] = found.text
+            wanted.append(page)
+    return await Standing(listed).with_(read).reading(handle, wanted)
+
+
+def draft_on(handle: Handle, zone: tzinfo, now: datetime, standing: Standing) -> Draft:
+    """A draft on the scope's pages."""
+    texts = {page: one.text for page, one in standing.pages.items() if page != FLUSH_STATE}
     index = parse_index(texts[INDEX], handle.table) if INDEX in texts else Index()
     return new_draft(handle.table, zone, now, texts, index)
 

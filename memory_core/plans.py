@@ -88,3 +88,11 @@ def load(text: str) -> Body:
 def dump_receipt(receipt: Receipt) -> str:
     """The receipt as JSON."""
     return _RECEIPT.dump_json(receipt).decode()
+
+
+def load_receipt(text: str) -> Receipt:
+    """The receipt of that JSON. Raises LedgerDamaged where it is none."""
+    try:
+        return _RECEIPT.validate_json(text)
+    except ValidationError as wrong:
+        raise LedgerDamaged("A saved receipt cannot be read; it was written by another version of remem.") from wrong

@@ -16,7 +16,7 @@ from memory_core.candidates import Candidate
 from memory_core.clock import day_in
 from memory_core.draft import Draft, record_of
 from memory_core.errors import BadInput, NoIndex
-from memory_core.gathering import REPEAT, draft_on
+from memory_core.gathering import REPEAT, draft_on, read_pages
 from memory_core.handle import Handle
 from memory_core.ids import DirectScope, PageId
 from memory_core.layouts import INDEX, TASKS, Form
@@ -33,12 +33,13 @@ async def write_now(handle: Handle, candidate: Candidate, zone: tzinfo) -> tuple
     if await handle.store.stamp(INDEX) is None:
         raise NoIndex(f"{handle.scope.key} has no index yet; answer the purpose question or flush first.")
     fact = await _fact(handle, candidate, zone)
-    draft = await draft_on(handle, zone, handle.clock.now().astimezone(zone), ())
+    standing = await read_pages(handle)
+    draft = draft_on(handle, zone, handle.clock.now().astimezone(zone), standing)
     page = draft.page_of(fact)
     if page is None:
         raise BadInput(f"This memory keeps nothing of the kind {candidate.kind.value!r}; use another kind.")
     draft.take(fact)
-    await apply(handle, draft.operations)
+    await apply(handle, draft.operations, standing)
     record = await _read_back(handle, draft, page, fact)
     kind = candidate.kind.value if draft.kinds else REPEAT
     await handle.ledger.mark_written(candidate.sources[0], page, f"{kind}/{_mark(draft, page, record)}")
