@@ -29,7 +29,11 @@ SHOWN = 6
 _SHARE = 0.34
 """Which part of the question's words a quoted part must hold, where it holds but one of them."""
 _SAID = PageId("conversation")
-_SAYING = frozenset({"say", "said", "list", "listed", "write", "wrote", "answer", "answered", "tell", "told", "mean"})
+_ASKS_WHAT_WE_SAID = re.compile(
+    r"\b(?:did|have) you (?:just )?(?:say|said|list|listed|write|written|answer|answered|tell|told)\b"
+    r"|\byou (?:just )?(?:said|listed|wrote|answered|told|mean|meant)\b|\byour (?:last )?(?:answer|list|words)\b",
+    re.IGNORECASE,
+)
 _ROUTED = frozenset({Step.PAGE, Step.LAYER_1, Step.OPEN, Step.CONVENTION})
 
 _QUESTION = re.compile(
@@ -62,8 +66,8 @@ class OfflineAgent:
             return Reply("")
         if _asks_who_i_am(text):
             return Reply(f"{WHAT_I_AM} {_GREETING.removeprefix('Hello! ')}")
-        if own := _own_words(ask):
-            return own
+        if here := _own_words(ask) or _thread_root(ask):
+            return here
         memory = [one for disclosure in ask.disclosures for one in _in_disclosure(disclosure)]
         if not (hits := _fitting(memory, text)) and ask.disclosures[-1].indexed:
             memory = await _searched(doors, text)
@@ -154,20 +158,32 @@ def _in_part(part: Loaded) -> Iterator[_Quotable]:
         yield _Quotable(Placed(part.page, unit), next(names, "") if unit.record else "")
 
 
-def _in_conversation(ask: Ask) -> Iterator[_Quotable]:
-    """What people said here before; in a thread its root too. The bot's own words are no source."""
+def _said_here(ask: Ask) -> list[Message]:
+    """What was said here before, oldest first; in a thread its root too."""
     said = [ask.root] if ask.root else []
     said += [entry.message for entry in (*ask.context.tail, *ask.context.fresh)]
-    for message in said:
-        if message.key != ask.message.key and message.voice is Voice.PERSON:
+    return [message for message in said if message.key != ask.message.key]
+
+
+def _in_conversation(ask: Ask) -> Iterator[_Quotable]:
+    """What others said here before, apps too (their names tell). No source: our own words, questions put to us."""
+    for message in _said_here(ask):
+        asked_us = message.addressed and _QUESTION.search(message.text)
+        if message.voice is not Voice.SELF and not asked_us:
             yield _Quotable(Placed(_SAID, _said_unit(message)))
+
+
+def _thread_root(ask: Ask) -> Reply | None:
+    """What the thread hangs on, where the question has no word of its own: "what is this?"."""
+    if ask.root is None or terms(ask.message.text):
+        return None
+    return Reply(f"This thread is about:\n- {_line(Placed(_SAID, _said_unit(ask.root)))}")
 
 
 def _own_words(ask: Ask) -> Reply | None:
     """What the bot said last in this conversation, where it is asked about just that."""
-    words = set(re.findall(r"[a-z']+", ask.message.text.lower()))
-    own = [entry.message for entry in (*ask.context.tail, *ask.context.fresh) if entry.message.voice is Voice.SELF]
-    if not own or not words & {"you", "your"} or not words & _SAYING:
+    own = [message for message in _said_here(ask) if message.voice is Voice.SELF]
+    if not own or not _ASKS_WHAT_WE_SAID.search(ask.message.text):
         return None
     return Reply(f"I said here: {own[-1].text}")
 

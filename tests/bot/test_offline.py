@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 import pytest
@@ -30,7 +30,8 @@ A nightly copy, kept for thirty days.
 
 def _said(text: str, *, voice: Voice = Voice.PERSON, key: str = "q", who: str = "ana") -> Message:
     at = datetime(2026, 4, 7, 9, tzinfo=UTC)
-    return Message(MessageKey(f"console:build:{key}"), ROOM, PersonKey(f"console:{who}"), who, text, at, voice)
+    author = PersonKey(f"console:{who.split()[0]}")
+    return Message(MessageKey(f"console:build:{key}"), ROOM, author, who, text, at, voice)
 
 
 def _disclosed(text: str = EXPERIENCE, page: str = "experience", *, matched: bool = True) -> Disclosure:
@@ -123,6 +124,14 @@ async def test_what_was_said_here_but_not_saved_yet_is_told_as_that() -> None:
 
 
 @pytest.mark.asyncio
+async def test_a_question_that_was_asked_before_is_no_answer() -> None:
+    asked = replace(_said("which port has the staging database?", key="a", who="ben"), addressed=True)
+    nothing = Disclosure(BUILD, "#build", indexed=False)
+    reply = await _reply("which port has the staging database?", nothing, said=(asked,))
+    assert reply.text == UNKNOWN
+
+
+@pytest.mark.asyncio
 async def test_case_34_a_thread_knows_its_root_and_the_bots_answer() -> None:
     listed = _said("Five tools: hammer, saw, plane, file, drill", voice=Voice.SELF, key="b", who="remem")
     nothing = Disclosure(BUILD, "#build", indexed=False)
@@ -130,6 +139,29 @@ async def test_case_34_a_thread_knows_its_root_and_the_bots_answer() -> None:
         "what did you list, which tools?", nothing, said=(listed,), root=_said("list 5 tools", key="root")
     )
     assert "hammer" in reply.text
+
+
+@pytest.mark.asyncio
+async def test_case_34_the_bots_answer_may_be_the_root() -> None:
+    listed = _said("Five tools: hammer, saw, plane, file, drill", voice=Voice.SELF, key="b", who="remem")
+    reply = await _reply("what did you list?", Disclosure(BUILD, "#build", indexed=False), root=listed)
+    assert "hammer" in reply.text
+
+
+@pytest.mark.asyncio
+async def test_a_polite_question_is_no_question_about_its_own_words() -> None:
+    own = _said("You're welcome.", voice=Voice.SELF, key="b", who="remem")
+    reply = await _reply("can you tell me why we took redis for sessions?", _disclosed(), said=(own,))
+    assert "restart" in reply.text
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("question", ["what is this?", "which host has a full disk?"])
+async def test_case_47_an_apps_alert_that_a_thread_hangs_on_is_context(question: str) -> None:
+    alert = _said("Disk full on host db-7", voice=Voice.BOT, key="a", who="pager (app)")
+    reply = await _reply(question, Disclosure(BUILD, "#build", indexed=False), root=alert)
+    assert "db-7" in reply.text
+    assert "pager (app)" in reply.text
 
 
 @pytest.mark.asyncio
