@@ -26,8 +26,6 @@ class Ask:
     disclosures: tuple[Disclosure, ...]
     context: Context
     title: str
-    persona: str = ""
-    """SOUL.md, for the agent's prompt; data of the operator."""
     root: Message | None = None
     direct: bool = False
     noted: bool = False

@@ -34,7 +34,7 @@ from bot.schedule import Schedule
 from bot.settings import Mode as SlackMode
 from bot.settings import Settings, Switch
 from bot.turn import Turn
-from memory_core import redact
+from memory_core import lexicon, redact
 from memory_core.candidates import Extractor
 from memory_core.clock import Clock, SystemClock, day_in
 from memory_core.errors import BadInput, LedgerDamaged
@@ -130,6 +130,7 @@ async def opened(
         try:
             counter: Counter = await asyncio.to_thread(load_counter)
             await asyncio.to_thread(redact.load)
+            await asyncio.to_thread(lexicon.load)
             handles = Handles(stores, ledger, layout, counter, clock, here)
             app = assembled(settings, handles, ledger, names, agent=agent, extractor=extractor, new_id=new_id)
             await app.saving.finish_plans(await ledger.intake.scopes())

@@ -45,7 +45,6 @@ from memory_core.commands import text_command
 from memory_core.errors import LedgerFailed, RememError, StoreError
 from memory_core.extract import at_once
 from memory_core.flush import Trigger
-from memory_core.gate import persona
 from memory_core.ids import EventKey, RoomKind, Scope, message_key
 from memory_core.ledger.base import Deleted, Edited, Event, Hit, Noted, Posted, RoomState
 from memory_core.loading import disclose
@@ -228,7 +227,6 @@ class Turn:
             message=message,
             disclosures=talk.session.disclosures or (disclosure,),
             context=await handle.ledger.context(incoming.conversation),
-            persona=await persona(handle),
             title=title,
             root=root.message if root else None,
             direct=incoming.room.kind is RoomKind.DIRECT,
@@ -319,7 +317,7 @@ def _concerns_us(incoming: Incoming, state: RoomState) -> bool:
 def _masked(incoming: Incoming) -> tuple[Incoming, tuple[str, ...]]:
     """The event without secrets, attachments told in words; and which kinds of secret were seen."""
     text, words = mask(attached(incoming.text, incoming.attachments)), mask(incoming.words)
-    room = replace(incoming.room, topic=mask(incoming.room.topic).text)
+    room = replace(incoming.room, title=mask(incoming.room.title).text, topic=mask(incoming.room.topic).text)
     masked = replace(incoming, text=text.text, words=words.text, room=room, attachments=())
     return masked, (*text.kinds, *words.kinds)
 
