@@ -39,7 +39,7 @@ from memory_core.ledger.base import Context, Plan, ScopeLedger
 from memory_core.messages import Message, Voice
 from memory_core.operations import Operation
 from memory_core.pending import settle, without
-from memory_core.plans import Body, Receipt, Trigger, dump, load, load_receipt
+from memory_core.plans import Body, Receipt, Trigger, dump, joined, load, load_receipt
 from memory_core.standing import together
 from memory_core.store.base import PageText
 from memory_core.write_now import write_now
@@ -113,14 +113,14 @@ async def flush(
     """
     at = handle.clock.now().astimezone(zone or handle.host_zone)
     try:
-        await resume(handle)
+        finished = await resume(handle)
         contexts = await _fresh(handle.ledger)
         if not contexts and not await _waits(handle.ledger):
-            return await _nothing_new(handle.ledger, Receipt(0, trigger, at=at))
+            return joined(finished, await _nothing_new(handle.ledger, Receipt(0, trigger, at=at)))
         index = await _index(handle)
         zone = zone or parse_index(index.text, handle.table).zone or handle.host_zone
         heard = [await _listen(handle, extractor, *one) for one in contexts]
-        return await _save(handle, index, heard, trigger, zone, context_usage)
+        return joined(finished, await _save(handle, index, heard, trigger, zone, context_usage))
     except NoIndex:
         raise
     except RememError as refused:

@@ -6,8 +6,8 @@ file and the receipt will say. So a plan that a crash left open can be finished 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 
@@ -49,6 +49,24 @@ class Receipt:
     written: bool = False
     problem: str = ""
     running: bool = False
+
+
+def joined(finished: Sequence[Receipt], receipt: Receipt) -> Receipt:
+    """The receipt of a save that first finished what an earlier one had begun: the asker was told that it waits."""
+    for one in finished:
+        if one.written:
+            kinds = {
+                kind: one.kinds.get(kind, 0) + receipt.kinds.get(kind, 0) for kind in {**one.kinds, **receipt.kinds}
+            }
+            receipt = replace(
+                receipt,
+                number=max(one.number, receipt.number),
+                kinds=kinds,
+                pages=tuple(dict.fromkeys((*one.pages, *receipt.pages))),
+                messages=one.messages + receipt.messages,
+                written=True,
+            )
+    return receipt
 
 
 @dataclass(frozen=True, slots=True)

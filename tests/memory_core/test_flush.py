@@ -143,7 +143,7 @@ async def test_case_92_a_refused_write_is_told_and_the_time_stands() -> None:
     assert not receipt.written
     assert (await read_state(world.handle)).last_flush_time == before.at
     again = await world.flush()
-    assert (again.written, again.problem) == (False, "")
+    assert (again.written, again.problem, again.kinds) == (True, "", {Kind.DECISION: 1})  # what waited is told now
     assert (await read_state(world.handle)).flush_number == 2
     assert sorted(world.titles()) == ["decided: Kafka for events", "decided: Redis for sessions"]
 
