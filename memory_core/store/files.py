@@ -75,22 +75,26 @@ class FileStores:
     async def _read(self, pages: ScopePages, page: PageId) -> PageText | None:
         file = pages.file(page)
         self._on_read(pages.scope, page)
-        mtimes: list[int] = []
-
-        def opener(_path: str, _flags: int) -> int:
-            descriptor, mtime_ns = self._tree.open_file(file)
-            # The time from before the read: an edit while we read makes the stamp differ, never match.
-            mtimes.append(mtime_ns)
-            return descriptor
-
         try:
-            async with aiofiles.open(str(file), "rb", opener=opener, executor=self._readers) as stream:
-                content = await stream.read()
+            # A cancelled read is finished too: the thread may just be opening what nobody would close.
+            content, mtime_ns = await finished(asyncio.ensure_future(self._content(file)))
         except FileNotFoundError:
             return None
         except OSError as error:
             raise failed(file, error) from error
-        return decode(page, content, mtimes[0])
+        return decode(page, content, mtime_ns)
+
+    async def _content(self, file: PurePosixPath) -> tuple[bytes, int]:
+        """The file's bytes, and its time from before the read: an edit meanwhile makes the stamp differ."""
+        mtimes: list[int] = []
+
+        def opener(_path: str, _flags: int) -> int:
+            descriptor, mtime_ns = self._tree.open_file(file)
+            mtimes.append(mtime_ns)
+            return descriptor
+
+        async with aiofiles.open(str(file), "rb", opener=opener, executor=self._readers) as stream:
+            return await stream.read(), mtimes[0]
 
     async def _pages(self, pages: ScopePages) -> tuple[PageId, ...]:
         loop = asyncio.get_running_loop()

@@ -444,36 +444,6 @@ async def test_commits_of_one_page_at_once_lose_nothing(tmp_path: Path) -> None:
     assert sorted(page.text.split(), key=int) == [str(number) for number in range(12)]
 
 
-class _Gate(Disk):
-    """Lets a test look while a write is under way."""
-
-    def __init__(self) -> None:
-        self.reached = threading.Event()
-        self.go_on = threading.Event()
-
-    def sync(self, descriptor: int) -> None:
-        self.reached.set()
-        self.go_on.wait(10)
-        super().sync(descriptor)
-
-
-@pytest.mark.asyncio
-async def test_a_cancelled_commit_is_finished_before_the_cancellation_is_felt(tmp_path: Path) -> None:
-    gate = _Gate()
-    store = FileStores(tmp_path, APM, disk=gate).open(BUILD)
-    task = asyncio.create_task(store.commit([Change(INDEX, "new", None)]))
-    await asyncio.to_thread(gate.reached.wait, 10)
-    for _ in range(3):
-        task.cancel()
-        await asyncio.wait([task], timeout=0.01)
-        assert not task.done()
-    gate.go_on.set()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert (tmp_path / "memory/groups/build.md").read_text() == "new"
-    assert temporary_files(tmp_path) == []
-
-
 def test_closing_ends_the_threads(tmp_path: Path) -> None:
     before = set(threading.enumerate())
     stores = FileStores(tmp_path, APM)
