@@ -7,9 +7,11 @@ is taken only where the earlier text holds exactly one value of its form (a time
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from memory_core.extract import cues_talk
 from memory_core.extract.cue import group_in
+from memory_core.extract.text import KEPT
 
 _FORMS = (
     re.compile(r"(?<!\d)\d{1,2}[:：]\d{2}(?!\d)"),
@@ -20,13 +22,20 @@ _FORMS = (
 
 def corrected(text: str, correction: str) -> str | None:
     """`text` with its value put right by `correction`; None where that corrects nothing in it."""
+    old, new, bare = _values(correction)
+    if old and new and old != new and _holds(text, old):
+        return _put(text, old, new)
+    return _by_form(text, bare) if bare is not None else None
+
+
+@lru_cache(KEPT)
+def _values(correction: str) -> tuple[str, str, str | None]:
+    """What is put right: an old and a new value, empty where it does not name both; and a value that stands alone."""
     match = cues_talk.CORRECT.search(correction)
-    if match is not None:
-        old, new = (group_in(correction, match, name).strip(" ,.，。") for name in ("old", "new"))
-        if old and new and old != new and _holds(text, old):
-            return _put(text, old, new)
     bare = cues_talk.CORRECT_VALUE.search(correction)
-    return _by_form(text, group_in(correction, bare)) if bare is not None else None
+    named = (group_in(correction, match, name).strip(" ,.，。") if match else "" for name in ("old", "new"))
+    old, new = named
+    return old, new, group_in(correction, bare) if bare is not None else None
 
 
 def _holds(text: str, value: str) -> bool:

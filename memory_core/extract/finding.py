@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import lru_cache
 
 from memory_core.extract import cues_decisions, cues_lessons, cues_people, cues_talk, cues_work
 from memory_core.extract.cue import Cue, Firmness, group_in
 from memory_core.extract.dates import due_in
-from memory_core.extract.text import Sentence, without_links
+from memory_core.extract.text import KEPT, Sentence, without_links
 from memory_core.extract.words import topic
 from memory_core.layouts import Kind
 from memory_core.messages import Message
@@ -64,6 +65,7 @@ class Finding:
         return self.firmness >= Firmness.EXPLICIT
 
 
+@lru_cache(KEPT)
 def finding_in(sentence: Sentence, message: Message, *, direct: bool) -> Finding | None:
     """What `sentence` of `message` states; None for nothing worth keeping. `direct`: said in a 1:1 DM."""
     sentence = _uncalled(sentence)

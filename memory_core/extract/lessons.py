@@ -10,11 +10,13 @@ belongs to is the one with words in common, else the solver's own, else the late
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from memory_core.extract import cues_lessons, cues_talk
-from memory_core.extract.text import Sentence, one_line, without_links
+from memory_core.extract.text import KEPT, Sentence, one_line, without_links
 from memory_core.extract.words import shared, topic
 from memory_core.ids import PersonKey
 from memory_core.messages import Message
@@ -55,7 +57,7 @@ def problems_in(own: Sequence[Sentence], position: int, author: PersonKey) -> It
     """The problems that a message tells; a question may tell one."""
     for sentence in own:
         words = topic(sentence.text)
-        if len(words) >= 2 and cues_lessons.PROBLEM.search(sentence.plain) and not sentence.document:
+        if len(words) >= 2 and not sentence.document and _is_problem(sentence.plain):
             yield Problem(position, author, sentence.text, words)
 
 
@@ -63,7 +65,7 @@ def advice_in(own: Sequence[Sentence], position: int, author: PersonKey) -> Iter
     """What a message advises, told or asked (`raise the limit?`): an imperative, or `you could …`."""
     for sentence in own:
         words = topic(sentence.text)
-        if len(words) >= 2 and cues_lessons.ADVICE.search(sentence.plain) and not sentence.document:
+        if len(words) >= 2 and not sentence.document and _is_advice(sentence.plain):
             yield Advice(position, author, sentence.text, words)
 
 
@@ -85,7 +87,7 @@ def lesson_in(
 def _solves(own: Sequence[Sentence], number: int) -> bool:
     """True for a sentence that tells a solution of substance."""
     sentence = own[number]
-    match = cues_lessons.SOLUTION.search(sentence.plain)
+    match = _solution(sentence.plain)
     if match is None or sentence.question or sentence.document or len(topic(without_links(sentence.text))) < 2:
         return False
     if cues_talk.SUPPOSE.search(
@@ -98,9 +100,9 @@ def _solves(own: Sequence[Sentence], number: int) -> bool:
 def _told(own: Sequence[Sentence], solved: int, position: int) -> Lesson | None:
     """Problem and solution in this one message."""
     here = own[solved]
-    match = cues_lessons.SOLUTION.search(here.plain)
+    match = _solution(here.plain)
     outside = here.plain[: match.start()] + " " + here.plain[match.end() :] if match else here.plain
-    before = [s for s in own[:solved] if not s.document and cues_lessons.PROBLEM.search(s.plain)]
+    before = [s for s in own[:solved] if not s.document and _is_problem(s.plain)]
     if not before and not cues_lessons.PROBLEM.search(outside):
         return None
     solution = _from(own, solved)
@@ -147,7 +149,7 @@ def _confirmed(
     own: Sequence[Sentence], position: int, author: PersonKey, problems: Sequence[Problem], advice: Sequence[Advice]
 ) -> Lesson | None:
     """The one with the problem says that the advice was right."""
-    if not any(cues_lessons.CONFIRMED.search(s.plain) and not s.question for s in own[:2]):
+    if not any(_is_confirmed(s.plain) and not s.question for s in own[:2]):
         return None
     mine = [problem for problem in problems[-40:] if problem.author == author and position - problem.at <= _REACH]
     if not mine:
@@ -157,3 +159,23 @@ def _confirmed(
         return None
     problem, tip = mine[-1], given[-1]
     return Lesson(f"{one_line(problem.text, 240)} → {one_line(tip.text, 300)}", (tip.at, problem.at, position))
+
+
+@lru_cache(KEPT)
+def _is_problem(plain: str) -> bool:
+    return cues_lessons.PROBLEM.search(plain) is not None
+
+
+@lru_cache(KEPT)
+def _is_advice(plain: str) -> bool:
+    return cues_lessons.ADVICE.search(plain) is not None
+
+
+@lru_cache(KEPT)
+def _is_confirmed(plain: str) -> bool:
+    return cues_lessons.CONFIRMED.search(plain) is not None
+
+
+@lru_cache(KEPT)
+def _solution(plain: str) -> re.Match[str] | None:
+    return cues_lessons.SOLUTION.search(plain)

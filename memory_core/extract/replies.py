@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from enum import Enum, auto
+from functools import lru_cache
 
 from memory_core.extract import cues_talk
 from memory_core.extract.item import Item
-from memory_core.extract.text import Sentence
+from memory_core.extract.text import KEPT, Sentence
 from memory_core.extract.words import shared, topic
 from memory_core.messages import Message
 
@@ -37,14 +38,13 @@ class Stance(Enum):
 
 def stance_of(own: Sequence[Sentence]) -> Stance:
     """What the first two sentences of a message say to what stood before; questions say nothing."""
-    for sentence in own[:2]:
-        plain = sentence.plain
-        if sentence.question:
-            continue
-        for stance, cue in _STANCES:
-            if cue.search(plain):
-                return stance
-    return Stance.NONE
+    stances = (_stance(sentence.plain) for sentence in own[:2] if not sentence.question)
+    return next((stance for stance in stances if stance is not Stance.NONE), Stance.NONE)
+
+
+@lru_cache(KEPT)
+def _stance(plain: str) -> Stance:
+    return next((stance for stance, cue in _STANCES if cue.search(plain)), Stance.NONE)
 
 
 _STANCES = (

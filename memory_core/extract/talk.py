@@ -15,15 +15,17 @@ that is spread over more than two messages, irony without a mark.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from memory_core.extract import corrections, cues_talk, lessons
 from memory_core.extract.cue import Firmness
 from memory_core.extract.finding import DECIDING, WORKING, Finding, finding_in
 from memory_core.extract.item import Item, new_item, other_value, same_fact
 from memory_core.extract.replies import REACH, Stance, answered, stance_of
-from memory_core.extract.text import Sentence, sentences
+from memory_core.extract.text import KEPT, Sentence, sentences
 from memory_core.extract.words import shared, topic
 from memory_core.layouts import Kind
 from memory_core.messages import Message, Voice
@@ -89,7 +91,7 @@ def _taken_back(talk: Talk, position: int, own: Sequence[Sentence]) -> bool:
     """Drop what the message takes back; what it puts in its place is a new item."""
     said = topic(talk.messages[position].text)
     for number, sentence in enumerate(own):
-        match = cues_talk.RETRACT.search(sentence.plain)
+        match = _retraction(sentence.plain)
         if match is None or _labelled(talk, position, sentence):
             continue
         old = _withdrawn(talk, position, said, joke=bool(cues_talk.JOKE.search(match.group())))
@@ -100,6 +102,11 @@ def _taken_back(talk: Talk, position: int, own: Sequence[Sentence]) -> bool:
             talk.retracted.extend(old.sources)
         return _put_instead(talk, position, own[number:], old) or old is not None
     return False
+
+
+@lru_cache(KEPT)
+def _retraction(plain: str) -> re.Match[str] | None:
+    return cues_talk.RETRACT.search(plain)
 
 
 def _object(talk: Talk, position: int) -> None:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 
 TEXT_LIMIT = 12_000
@@ -24,6 +25,9 @@ SENTENCES = 150
 LONG_TEXT = 1_200
 """From here on a message is taken for a document: only its labelled lines (`Decision: …`) count."""
 TITLE_LIMIT = 80
+KEPT = 4096
+"""How many answers are kept in mind of what a sentence says by itself: the last messages of a conversation are read
+again, as context, by each of its flushes."""
 
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _QUOTED_LINE = re.compile(r"\s*(?:>|&gt;|│|\|\s)")
@@ -82,6 +86,7 @@ class Sentence:
     document: bool = False
 
 
+@lru_cache(KEPT // 4)
 def sentences(text: str) -> tuple[Sentence, ...]:
     """The sentences that the author of `text` says themselves, in order; none for a fake system notice."""
     text = _readable(text[:TEXT_LIMIT])

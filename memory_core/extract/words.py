@@ -7,6 +7,9 @@ for scripts without blanks. `overlap` says how much of the shorter of two texts 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+
+from memory_core.extract.text import KEPT
 
 _WORD = re.compile(
     r"[a-zà-öø-ÿ][\w.+#/-]*[\w+#]|\d[\d.:,/-]*\d|\d|[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]+", re.IGNORECASE
@@ -45,6 +48,7 @@ _STOP_WIDE = frozenset(
 )
 
 
+@lru_cache(2 * KEPT)
 def topic(text: str) -> frozenset[str]:
     """The words that tell what `text` is about."""
     found: set[str] = set()
