@@ -35,7 +35,10 @@ _SPEAKERS = frozenset({Kind.STATUS, Kind.BLOCKER})
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A candidate whose sources were checked. `day` and `at` are those of its first message, in the scope's zone."""
+    """A candidate whose sources were checked. `day` (in the scope's zone) and `said_at` are its first message's.
+
+    `claimed`: somebody says it of another person; it never takes the place of what that person said.
+    """
 
     kind: Kind
     title: str

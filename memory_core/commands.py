@@ -50,7 +50,6 @@ FORMS = (
 _BY_WORD = {form.word: form for form in FORMS}
 _TEXT_COMMAND = re.compile(r"!?\s*/?remem(?:\s+(?P<rest>.*))?", re.DOTALL | re.IGNORECASE)
 _KINDS = frozenset(kind.value for kind in Kind)
-_KINDS = frozenset(kind.value for kind in Kind)
 _KIND_PREFIX = re.compile(r"(?P<kind>[^\W\d_]{3,15})\s*[:：]\s*(?P<text>.+)", re.DOTALL)
 
 
