@@ -76,12 +76,6 @@ class Attention:
         return next((value for name, value in self.snapshot if fold(name) == fold(flat(key))), "")
 
 
-def new_attention(newline: str = "\n") -> str:
-    """An empty page with its three sections."""
-    lines = ("# Attention", "", f"## {TASKS}", "", *_HEADER, "", f"## {BLOCKERS}", "", f"## {SNAPSHOT}", "")
-    return newline.join(lines)
-
-
 def parse(text: str) -> Attention:
     """Read a page; never raises. A table is read by its header, so columns may stand in any order."""
     table = _table(text)

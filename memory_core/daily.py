@@ -28,11 +28,6 @@ class Day:
     points: tuple[str, ...]
 
 
-def new_daily(newline: str = "\n") -> str:
-    """An empty page."""
-    return f"# Daily{newline}{newline}"
-
-
 def parse(text: str) -> tuple[Day, ...]:
     """The days of a page in their order; other lines are left out."""
     return tuple(day for line in lines_of(text) if not line.inert and (day := _day(line)))
@@ -42,9 +37,10 @@ def with_day(text: str, day: str, points: Sequence[str]) -> str:
     """The page with those points on the day's line; unchanged where they all stand there."""
     wanted = tuple(dict.fromkeys(filter(None, map(_point, points))))
     newline = newline_of(text)
-    before = len(text)
+    before, listed = len(text), False
     for line in lines_of(text):
         known = None if line.inert else _day(line)
+        listed = listed or known is not None
         if known and known.day == day:
             missing = [point for point in wanted if point not in known.points]
             return text[: line.end] + "".join(f"; {escape_comment(point)}" for point in missing) + text[line.end :]
@@ -55,7 +51,8 @@ def with_day(text: str, day: str, points: Sequence[str]) -> str:
         return text
     if before < len(text):
         return text[:before] + new + newline + text[before:]
-    return text + ("" if not text or text.endswith("\n") else newline) + new + newline
+    gap = "" if not text or listed or text.endswith(newline * 2) else newline
+    return text + ("" if not text or text.endswith("\n") else newline) + gap + new + newline
 
 
 def without_points(text: str, day: str, points: Sequence[str]) -> str:

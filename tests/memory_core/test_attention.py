@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from memory_core.attention import (
     TaskRow,
-    new_attention,
     parse,
     with_blocker,
     with_fact,
@@ -19,7 +18,10 @@ from memory_core.attention import (
     without_task,
 )
 from memory_core.escape import flat
+from memory_core.ids import PageId
+from memory_core.layouts import APM
 from memory_core.script import fold
+from memory_core.templates import page_text
 from tests.scale import scale
 
 NASTY = [
@@ -59,6 +61,11 @@ HAND = st.lists(
 ).map("\n".join)
 
 
+def _new(newline: str = "\n") -> str:
+    """The page as a first use lays it down."""
+    return (page_text(APM.group, PageId("attention")) or "").replace("\n", newline)
+
+
 def _flat(row: TaskRow) -> TaskRow:
     return TaskRow(*(flat(value) for value in (row.task, row.status, row.who, row.notes)))
 
@@ -66,7 +73,7 @@ def _flat(row: TaskRow) -> TaskRow:
 @settings(max_examples=scale(4000))
 @given(st.lists(ROWS, max_size=5), st.sampled_from(["\n", "\r\n"]))
 def test_rows_are_read_back_and_known_by_their_title(rows: list[TaskRow], newline: str) -> None:
-    text = new_attention(newline)
+    text = _new(newline)
     wanted: dict[str, TaskRow] = {}
     for row in rows:
         text = with_task(text, row)
@@ -78,7 +85,7 @@ def test_rows_are_read_back_and_known_by_their_title(rows: list[TaskRow], newlin
     assert text.count("\n") == text.count(newline)
     for row in rows:
         text = without_task(text, row.task)
-    assert text == new_attention(newline)
+    assert text == _new(newline)
 
 
 @settings(max_examples=scale(4000))
@@ -107,8 +114,8 @@ def test_a_table_with_other_columns_keeps_them() -> None:
 
 
 def test_a_blocker_goes_and_done_tasks_stay_for_the_day() -> None:
-    text = with_blocker(new_attention(), "certificate expired")
-    assert without_blocker(text, "Certificate EXPIRED") == new_attention().replace("## Blockers\n", "## Blockers\n\n")
+    text = with_blocker(_new(), "certificate expired")
+    assert without_blocker(text, "Certificate EXPIRED") == _new().replace("## Blockers\n", "## Blockers\n\n")
     text = with_task(text, TaskRow("Ship", "done", "ana", "done 2026-04-06"))
     text = with_task(text, TaskRow("By hand", "done"))
     assert without_done(text, date(2026, 4, 6)) == text

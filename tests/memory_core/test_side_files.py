@@ -115,7 +115,7 @@ def test_a_state_holds_pending_items_and_stamps() -> None:
 
 
 def test_daily_lines_grow_by_day_newest_first() -> None:
-    text = daily.with_day(daily.new_daily(), "2026-04-05", ["b; c"])
+    text = daily.with_day("# Daily\n", "2026-04-05", ["b; c"])
     text = daily.with_day(text, "2026-04-06", ["a"])
     text = daily.with_day(text, "2026-04-06", ["a", "d -->"])
     assert text == "# Daily\n\n- 2026-04-06: a; d --\\>\n- 2026-04-05: b, c\n"
