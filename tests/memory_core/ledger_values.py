@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from memory_core.ids import Conversation, EventKey, GroupScope, MessageKey, PersonKey, RoomKey, Scope, message_key
@@ -67,3 +69,17 @@ def edited(native: object, text: str, minutes: float, room: RoomKey = ROOM) -> E
 def deleted(native: object, room: RoomKey = ROOM) -> Deleted:
     """The event that it was removed."""
     return Deleted(EventKey(f"{key(native, room)}!deleted"), key(native, room))
+
+
+class Faults:
+    """Fails, stops or counts chosen statements."""
+
+    def __init__(self) -> None:
+        self.counts: dict[str, int] = {}
+        self.fail: Callable[[str], bool] = lambda statement: False
+        self.error: Exception = sqlite3.OperationalError("disk I/O error")
+
+    def __call__(self, statement: str) -> None:
+        self.counts[statement] = self.counts.get(statement, 0) + 1
+        if self.fail(statement):
+            raise self.error

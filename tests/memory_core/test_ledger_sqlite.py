@@ -1,18 +1,14 @@
-"""What only the SQLite ledger has to prove: durability, grouped commits, faults, damage, speed, no byte left."""
+"""What only the SQLite ledger has to prove: durability, grouped commits, faults, speed."""
 
 from __future__ import annotations
 
 import asyncio
-import os
-import random
 import signal
 import sqlite3
-import stat
-import string
 import subprocess
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import closing
 from pathlib import Path
 
@@ -26,10 +22,9 @@ from memory_core.ledger.base import Hit, Noted, Plan, Timer
 from memory_core.ledger.database import Database
 from memory_core.ledger.failures import TABLE, translated
 from memory_core.ledger.opening import open_database
-from memory_core.ledger.schema import VERSION
 from memory_core.ledger.sqlite import OpenLedger, SqliteLedger
 from memory_core.ledger.worker import GROUP, Worker
-from tests.memory_core.ledger_values import BUILD, MAIN, ROOM, START, at, deleted, edited, key, posted
+from tests.memory_core.ledger_values import BUILD, MAIN, ROOM, START, Faults, at, deleted, edited, key, posted
 from tests.scale import scale
 
 CLOCK = ManualClock(START)
@@ -45,20 +40,6 @@ async def ledger(path: Path) -> AsyncIterator[OpenLedger]:
     opened = await SqliteLedger.open(path, CLOCK)
     yield opened
     await opened.close()
-
-
-class Faults:
-    """Fails, stops or counts chosen statements."""
-
-    def __init__(self) -> None:
-        self.counts: dict[str, int] = {}
-        self.fail: Callable[[str], bool] = lambda statement: False
-        self.error: Exception = sqlite3.OperationalError("disk I/O error")
-
-    def __call__(self, statement: str) -> None:
-        self.counts[statement] = self.counts.get(statement, 0) + 1
-        if self.fail(statement):
-            raise self.error
 
 
 def events_on_disk(path: Path) -> int:
@@ -266,222 +247,6 @@ def test_errors_come_out_as_ours(error: object, expected: type[LedgerError], say
     assert type(told) is expected
     assert says in str(told)
     assert "hunter2" not in str(told)
-
-
-# Damage
-
-
-async def some_ledger(path: Path) -> None:
-    """A ledger with a few messages."""
-    ledger = await SqliteLedger.open(path, CLOCK)
-    await ledger.intake.record([posted(n, "x" * 3000) for n in range(50)])
-    await ledger.close()
-
-
-def spoil_header(path: Path) -> None:
-    path.write_bytes(b"\0" * 100 + path.read_bytes()[100:])
-
-
-def spoil_middle(path: Path) -> None:
-    content = path.read_bytes()
-    path.write_bytes(content[:8192] + os.urandom(len(content) - 8192))
-
-
-def cut_to_nothing(path: Path) -> None:
-    path.write_bytes(b"")
-
-
-def cut_short(path: Path) -> None:
-    path.write_bytes(path.read_bytes()[:6000])
-
-
-def put_text_there(path: Path) -> None:
-    path.write_text("this is no database, it is a note of mine\n" * 50)
-
-
-def put_another_database_there(path: Path) -> None:
-    path.unlink()
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("CREATE TABLE birds (name)")
-
-
-@pytest.mark.asyncio
-@pytest.mark.parametrize(
-    "spoil", [spoil_header, spoil_middle, cut_to_nothing, cut_short, put_text_there, put_another_database_there]
-)
-async def test_a_damaged_ledger_is_set_aside_and_no_new_one_begun_in_silence(
-    path: Path, spoil: Callable[[Path], None]
-) -> None:
-    await some_ledger(path)
-    await asyncio.to_thread(spoil, path)
-    spoilt = await asyncio.to_thread(path.read_bytes)
-    with pytest.raises(LedgerDamaged, match=r"set aside as ledger\.db\.damaged-2026-04-06T140000Z"):
-        await SqliteLedger.open(path, CLOCK)
-    aside = path.with_name("ledger.db.damaged-2026-04-06T140000Z")
-    assert await asyncio.to_thread(aside.read_bytes) == spoilt
-    with pytest.raises(LedgerDamaged, match="begin anew"):
-        await SqliteLedger.open(path, CLOCK)
-    assert not await asyncio.to_thread(path.exists)
-    ledger = await SqliteLedger.open(path, CLOCK, begin_anew=True)
-    assert (await ledger.intake.record([posted("M")]))[0].new
-    await ledger.close()
-    ledger = await SqliteLedger.open(path, CLOCK)
-    assert not (await ledger.intake.record([posted("M")]))[0].new
-    await ledger.close()
-    assert aside.exists()
-
-
-@pytest.mark.asyncio
-async def test_a_log_without_its_file_is_damage_and_is_never_taken_into_a_new_one(path: Path) -> None:
-    ledger = await SqliteLedger.open(path, CLOCK)
-    await ledger.intake.record([posted("M")])
-    log = path.with_name("ledger.db-wal")
-    left = await asyncio.to_thread(log.read_bytes)
-    await ledger.close()
-    await asyncio.to_thread(path.unlink)
-    await asyncio.to_thread(log.write_bytes, left)
-    with pytest.raises(LedgerDamaged):
-        await SqliteLedger.open(path, CLOCK)
-    ledger = await SqliteLedger.open(path, CLOCK, begin_anew=True)
-    assert await ledger.intake.scopes() == ()
-    await ledger.close()
-
-
-@pytest.mark.asyncio
-async def test_a_newer_ledger_is_left_alone(path: Path) -> None:
-    await some_ledger(path)
-
-    def renumber() -> bytes:
-        with closing(sqlite3.connect(path)) as connection:
-            connection.execute(f"PRAGMA user_version = {VERSION + 1}")
-        return path.read_bytes()
-
-    before = await asyncio.to_thread(renumber)
-    with pytest.raises(LedgerFailed, match="newer remem"):
-        await SqliteLedger.open(path, CLOCK)
-    assert await asyncio.to_thread(path.read_bytes) == before
-
-
-@pytest.mark.asyncio
-async def test_a_creation_that_was_cut_off_is_begun_again(path: Path) -> None:
-    path.with_name("ledger.db.new").write_bytes(b"half a file")
-    await some_ledger(path)
-    assert sorted(found.name for found in await asyncio.to_thread(list, path.parent.iterdir())) == ["ledger.db"]
-    assert stat.S_IMODE((await asyncio.to_thread(path.stat)).st_mode) == 0o600
-
-
-@pytest.mark.asyncio
-async def test_a_missing_folder_is_told(tmp_path: Path) -> None:
-    with pytest.raises(LedgerFailed):
-        await SqliteLedger.open(tmp_path / "gone" / "ledger.db", CLOCK)
-
-
-# No byte left
-
-
-def bytes_of(path: Path) -> bytes:
-    """All that the ledger's files hold."""
-    return b"".join(
-        found.read_bytes() for found in sorted(path.parent.glob("ledger.db*")) if found.suffix != ".db-shm"
-    )
-
-
-@pytest.mark.asyncio
-async def test_emptied_text_leaves_no_byte(path: Path, ledger: OpenLedger) -> None:
-    dice, build = random.Random(7), ledger.open(BUILD)
-    gone: list[str] = []
-    there: dict[int, str] = {}
-
-    def text(number: int) -> str:
-        middle = "".join(dice.choices(string.ascii_letters, k=dice.choice((5, 60, 400, 4080, 9000))))
-        return f"<{number}!{middle}!{number}>"
-
-    for number in range(scale(6000)):
-        pick = dice.random()
-        if pick < 0.5 or not there:
-            there[number] = text(number)
-            await ledger.intake.record([posted(number, there[number], minutes=number)])
-        elif pick < 0.75:
-            native = dice.choice(list(there))
-            gone.append(there[native])
-            there[native] = text(number)
-            await ledger.intake.record([edited(native, there[native], 10_000 + number)])
-        else:
-            native = dice.choice(list(there))
-            gone.append(there.pop(native))
-            await ledger.intake.record([deleted(native)])
-    fresh = (await build.context(MAIN)).fresh
-    await build.move_cursors({MAIN: fresh[len(fresh) // 2].seq})
-    flushed = {entry.message.text for entry in fresh[: len(fresh) // 2 + 1]}
-    assert await build.erase(at(1_000_000)) == len(flushed)
-    content = await asyncio.to_thread(bytes_of, path)
-    for said in gone + sorted(flushed):
-        assert said[:8].encode() not in content
-        assert said[-8:].encode() not in content
-    assert all(said.encode()[:8] in content for said in there.values() if said not in flushed)
-
-
-@pytest.mark.asyncio
-async def test_plans_and_early_edits_leave_no_byte(path: Path, ledger: OpenLedger) -> None:
-    build = ledger.open(BUILD)
-    for number in range(3):
-        await build.save_plan(Plan(f"p{number}", number, f"the draft {number}"))
-        await build.close_plan(Plan(f"p{number}", number, f"the plan {number}", receipt=f"the receipt {number}"))
-    await ledger.intake.record([edited("M", "too early", 1)])
-    await ledger.intake.record([deleted("M")])
-    content = await asyncio.to_thread(bytes_of, path)
-    for gone in (b"the draft", b"the plan 0", b"the receipt 1", b"too early"):
-        assert gone not in content
-    assert b"the plan 2" in content
-
-
-@pytest.mark.asyncio
-async def test_a_reader_that_holds_the_log_is_told_of_and_made_up_for(path: Path, ledger: OpenLedger) -> None:
-    await ledger.intake.record([posted("M", "the door code")])
-    build = ledger.open(BUILD)
-    await build.move_cursors({MAIN: 1})
-
-    def reader() -> sqlite3.Connection:
-        connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-        connection.execute("BEGIN")
-        connection.execute("SELECT * FROM messages").fetchall()
-        return connection
-
-    held = await asyncio.to_thread(reader)
-    with pytest.raises(LedgerFailed, match="another process is reading"):
-        await build.erase(at(1))
-    assert (await build.context(MAIN)).tail == ()
-    await asyncio.to_thread(held.close)
-    assert await build.erase(at(1)) == 0
-    assert b"door code" not in await asyncio.to_thread(bytes_of, path)
-
-
-def test_emptied_rows_are_given_back(path: Path) -> None:
-    database = open_database(path, START)
-    ids = [database.put_text("group:x", f"<{n}>" + "x" * 500) for n in range(400)]
-    assert not database.compact(least=100)
-    for text_id in ids[:300]:
-        database.empty_texts("group:x", "id = ?", (text_id,))
-    before = path.stat().st_size
-    assert not database.compact(least=1000)
-    assert database.compact(least=100)
-    assert path.stat().st_size < before / 2
-    assert [row[0] for row in database.rows("SELECT id FROM texts ORDER BY id")] == ids[300:]
-    assert b"<7>" not in bytes_of(path)
-    database.close()
-
-
-def test_a_rebuild_that_failed_is_made_up_for(path: Path) -> None:
-    faults = Faults()
-    database = open_database(path, START, faults=faults)
-    database.put_text("group:x", "gone")
-    database.empty_texts("group:x", "id = ?", (1,))
-    faults.fail = lambda statement: statement == "VACUUM"
-    assert not database.compact(least=1)
-    database.close()
-    faults.fail = lambda statement: False
-    open_database(path, START, faults=faults).close()
-    assert faults.counts["VACUUM"] == 2
 
 
 # Speed
