@@ -114,6 +114,7 @@ async def test_a_receipt_is_public_and_every_other_answer_private(world: World) 
     assert not receipt.ephemeral
     assert "1 decision" in receipt.text
     assert "experience" in receipt.text
+    assert "0 messages not saved yet" in (await world.command(channel, world.ana, "status")).text
     for action, text in (
         ("status", ""), ("why", ""), ("show", ""), ("show", "experience"), ("search", "Redis"), ("help", ""),
         ("note", "decision: tea at four"), ("purpose", "Caches"), ("zone", "Europe/Berlin"), ("rule", "be kind"),

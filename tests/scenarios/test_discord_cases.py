@@ -88,9 +88,10 @@ async def test_case_8_an_answer_to_a_message_that_was_deleted_meanwhile(world: W
     message = await _slowly(world, swept, "we decided that the vault code is 90210. What did we decide?")
     await world.peer.delete(message)
     await world.ask(swept, world.ben, "thanks")
-    answers = [status for status in _posts(world, swept) if status != 200]
-    assert answers == []
-    assert all(said.reply_to is not message for said in world.said_in(swept))
+    assert all(said.reply_to is not message for said in world.said_in(swept)), (
+        "a message that is gone is not answered"
+    )
+    assert set(_posts(world, swept)) == {200}
     await world.command(swept, world.ben)
     assert "90210" not in world.all_files()
 
