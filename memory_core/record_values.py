@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 
 from memory_core.candidates import Value
@@ -96,12 +96,6 @@ class Record:
     def label(self) -> str:
         """`[2026-04-06] title`: how other records name this one."""
         return f"[{self.day.isoformat() if self.day else 'undated'}] {self.title}"
-
-
-def referenced(record: Record, day: date, hits: int = 1) -> Record:
-    """The record after `hits` more uses, the last on `day`."""
-    last = max(filter(None, (record.last_referenced, day)))
-    return replace(record, hit_count=record.hit_count + hits, last_referenced=last)
 
 
 def struck(record: Record) -> str:

@@ -33,7 +33,7 @@ from memory_core.candidates import Value
 from memory_core.escape import escape, escape_comment, flat, unescape, unescape_comment
 from memory_core.ids import MessageKey
 from memory_core.layouts import Form
-from memory_core.record_values import Record, Source, referenced, shortened, struck
+from memory_core.record_values import Record, Source, shortened, struck
 
 _FIELD = re.compile(r"- (?:\*\*)?([A-Za-z]+)(?:\*\*)?:(?:\*\*)?(?: (.*)|$)", re.DOTALL)
 _KNOWN = frozenset({"tags", "fitness", "source", "body", "supersedes", "conflicts", "archived"})
@@ -52,12 +52,10 @@ __all__ = [
     "disclosed",
     "insert",
     "parse",
-    "referenced",
     "remove",
     "render",
     "replace",
     "shortened",
-    "strike",
     "struck",
 ]
 
@@ -157,16 +155,6 @@ def replace(text: str, identity: str, record: Record) -> str:
             _, separator, rest = new.partition(newline)
             new = text[placed.start : placed.end].partition("\n")[0].removesuffix("\r") + separator + rest
     return text[: placed.start] + new + text[placed.end :]
-
-
-def strike(text: str, identity: str, by: Record) -> str:
-    """`text` with that record's place taken by the one struck line that `by` names it with (`struck`)."""
-    placed = parse(text).find(identity)
-    if placed is None:
-        return text
-    own = struck(placed.record)
-    line = own if own in by.supersedes else next((s for s in by.supersedes if s.startswith(placed.record.label)), own)
-    return f"{text[: placed.start]}~~{escape_comment(line)}~~{text[placed.end :]}"
 
 
 def remove(text: str, identity: str) -> str:

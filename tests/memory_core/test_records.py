@@ -11,19 +11,18 @@ from hypothesis import strategies as st
 
 from memory_core.candidates import Value
 from memory_core.escape import escape, escape_comment, flat, plain, unescape, unescape_comment
-from memory_core.ids import MessageKey
+from memory_core.ids import MessageKey, PageId
 from memory_core.layouts import Form
+from memory_core.record_operations import StrikeRecord
 from memory_core.records import (
     Record,
     Source,
     disclosed,
     insert,
     parse,
-    referenced,
     remove,
     render,
     replace,
-    strike,
     struck,
 )
 from tests.scale import scale
@@ -105,6 +104,11 @@ HAND = st.lists(
 FORMS = st.sampled_from([Form.NEWEST_FIRST, Form.ADDED])
 
 
+def _used(record: Record) -> Record:
+    """The record after one more use."""
+    return with_(record, hit_count=record.hit_count + 1, last_referenced=date(2026, 5, 1))
+
+
 @settings(max_examples=scale(4000))
 @given(TEXTS | st.text())
 def test_escape_is_reversible_and_idle_on_nothing(text: str) -> None:
@@ -152,14 +156,16 @@ def test_replace_strike_and_remove_touch_one_block(
     placed = data.draw(st.sampled_from(parse(text).records))
     placed = parse(text).find(placed.record.identity) or placed
     before, after = text[: placed.start], text[placed.end :]
-    new = referenced(placed.record, date(2026, 5, 1))
+    new = _used(placed.record)
     changed = replace(text, placed.record.identity, new)
     assert changed.startswith(before)
     assert changed.endswith(after)
     if placed.level:
         assert new in [p.record for p in parse(changed).records]
-    by = with_(new, title="newer", supersedes=(struck(placed.record),))
-    gone = strike(text, placed.record.identity, by)
+    line = f"~~{escape_comment(struck(placed.record))}~~"
+    gone = StrikeRecord(PageId("experience"), placed.record.identity, text[placed.start : placed.end], line).apply(
+        text, form
+    )
     assert gone.startswith(before)
     assert gone.endswith(after)
     assert len(parse(gone).records) == len(parse(text).records) - 1
@@ -171,7 +177,9 @@ def test_replace_strike_and_remove_touch_one_block(
 @given(RECORDS, st.integers(1, 5))
 def test_identity_is_stable_over_hits_tags_body_and_more_sources(record: Record, hits: int) -> None:
     more = with_(
-        referenced(record, date(2026, 1, 1), hits),
+        record,
+        last_referenced=date(2026, 1, 1),
+        hit_count=record.hit_count + hits,
         tags=("x",),
         body="other",
         sources=(
@@ -264,10 +272,7 @@ def test_entries_of_one_line_are_read_under_an_undated_heading() -> None:
         (date(2026, 4, 6), "Redis", "Context: sessions"),
         (date(2026, 4, 5), "plain", ""),
     ]
-    assert (
-        replace(text, parsed.records[0].record.identity, referenced(parsed.records[0].record, date(2026, 5, 1)))
-        == text
-    )
+    assert replace(text, parsed.records[0].record.identity, _used(parsed.records[0].record)) == text
 
 
 def test_unknown_keys_and_a_fitness_line_of_another_form_are_kept() -> None:
