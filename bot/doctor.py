@@ -58,7 +58,7 @@ def table(checks: Sequence[Check]) -> Table:
 
 async def _checks(settings: Settings) -> tuple[Check, ...]:
     found = list(await asyncio.to_thread(_workspace, settings.workspace))
-    if all(check.ok for check in found) and settings.workspace.exists():
+    if all(check.ok for check in found):
         found += await asyncio.to_thread(_ledger, settings.workspace / LEDGER)
     found += await _memory(settings)
     return (*found, *await _platforms(settings))
