@@ -6,18 +6,17 @@ make a plan safe to repeat after a crash, and to check after it was written:
 * what is done already is not done again: `op.apply(op.apply(text)) == op.apply(text)`;
 * what a person changed meanwhile stays: an operation that no longer fits the text does nothing.
 
-`undo(before)` is the inverse for the text that the operation was planned on. The operations themselves stand in
+Each has `page`, the one page that it changes; `apply(text, form)`, that page's text after it (`form` is the page's);
+and `undo(before)`, the inverse for the text that the operation was planned on. The operations themselves stand in
 record_operations, work_operations (attention, tasks) and note_operations (journal, daily lines, index).
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Protocol, TypeAlias
+from typing import Annotated, TypeAlias
 
 from pydantic import Field
 
-from memory_core.ids import PageId
-from memory_core.layouts import Form
 from memory_core.note_operations import (
     AddLine,
     AddNotes,
@@ -37,24 +36,6 @@ from memory_core.record_operations import (
     UnstrikeRecord,
 )
 from memory_core.work_operations import DropBlocker, DropRow, DropTask, PutBlocker, PutFact, PutRow, PutTask
-
-
-class PageOperation(Protocol):
-    """What every operation can do."""
-
-    @property
-    def page(self) -> PageId:
-        """The one page that it changes."""
-        ...
-
-    def apply(self, text: str, form: Form) -> str:
-        """The page's text after it; `form` is the page's."""
-        ...
-
-    def undo(self, before: str) -> Operation:
-        """The operation that takes this one back, for the page's text before it."""
-        ...
-
 
 Operation: TypeAlias = Annotated[
     AddRecord

@@ -7,7 +7,8 @@ not list raises UnknownPage. What a store promises:
   told apart (`bom`) and put back by every commit. Undecodable bytes show as U+FFFD and are listed.
 * `commit` takes changes in order; each one is atomic and durable when the call returns. A change names the stamp
   of the text it was made from (`expect`), or None for a page that must not exist yet. If the page is another by
-  now, PageChanged (or PageExists) is raised and that change and all after it have not happened.
+  now, PageChanged (or PageExists) is raised and that change and all after it have not happened. What the layout
+  shares among all scopes (SOUL.md) is read here and never written.
 * Nothing is created by reading.
 """
 
@@ -46,12 +47,6 @@ class PageText:
     bom: bool = False
     bad_bytes: tuple[BadByte, ...] = ()
 
-    @property
-    def newline(self) -> str:
-        """The line end that this page uses: CRLF if its first line does, else LF."""
-        first = self.text.find("\n")
-        return "\r\n" if first > 0 and self.text[first - 1] == "\r" else "\n"
-
 
 @dataclass(frozen=True, slots=True)
 class Change:
@@ -85,8 +80,9 @@ class Store(Protocol):
     async def commit(self, changes: Sequence[Change]) -> tuple[Stamp, ...]:
         """Write the changes in order, each atomic and durable; the stamps of what now stands there.
 
-        Raises UnknownPage, PageExists, PageChanged, PageDamaged (the standing page has undecodable bytes),
-        StoreFailed (the old content stands).
+        Raises UnknownPage and BadInput (a shared page) before anything is written; PageExists, PageChanged,
+        PageDamaged (the standing page has undecodable bytes), StoreFailed (the old content stands; after a failure of
+        the very last step, the folder's sync, it may be the new).
         """
         ...
 
@@ -95,5 +91,8 @@ class Stores(Protocol):
     """Hands out the store of a scope."""
 
     def open(self, scope: Scope) -> Store:
-        """The store bound to `scope`; opening reads and creates nothing."""
+        """The store bound to `scope`; opening reads and creates nothing.
+
+        Raises BadInput for a group's name that is no file name.
+        """
         ...

@@ -15,7 +15,6 @@ import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from threading import Lock
 from typing import TypeVar
@@ -36,17 +35,6 @@ OnRead = Callable[[Scope, PageId], None]
 """Told of every read, before it happens."""
 
 _LOCKS = 64
-
-
-@dataclass(slots=True)
-class Recorder:
-    """Keeps which pages of which scope were read, in order: `FileStores(…, on_read=recorder)`."""
-
-    reads: list[tuple[Scope, PageId]] = field(default_factory=list)
-
-    def __call__(self, scope: Scope, page: PageId) -> None:
-        """Keep one read."""
-        self.reads.append((scope, page))
 
 
 class FileStores:
@@ -165,8 +153,3 @@ class FileStore:
         Raises UnknownPage and BadInput before anything is written; PageExists, PageChanged, PageDamaged, StoreFailed.
         """
         return await self._stores._commit(self._pages, changes)
-
-
-def sweep(workspace: Path, disk: Disk | None = None) -> tuple[PurePosixPath, ...]:
-    """Remove temporary files that a crash left behind; their paths. Blocks; only for who holds the workspace."""
-    return Tree(workspace, disk).sweep()

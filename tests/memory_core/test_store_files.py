@@ -19,11 +19,11 @@ from memory_core.errors import (
     StoreFailed,
     UnknownPage,
 )
-from memory_core.ids import DirectScope, GroupScope, PageId, PersonKey
+from memory_core.ids import DirectScope, GroupScope, PageId, PersonKey, Scope
 from memory_core.layouts import APM, FLUSH_STATE, INDEX
 from memory_core.store.base import Change
 from memory_core.store.disk import _ADVICE, Disk, failed
-from memory_core.store.files import FileStores, Recorder, sweep
+from memory_core.store.files import FileStores
 from memory_core.store.tree import LARGEST_FILE_BYTES, Tree
 from tests.memory_core.disks import EditingDisk, FailingDisk, FillingDisk, SlowDisk, temporary_files
 from tests.memory_core.processes import crash_while_writing, create_pages
@@ -88,11 +88,11 @@ async def test_a_rewritten_page_is_private_even_if_it_was_not(tmp_path: Path) ->
 
 @pytest.mark.asyncio
 async def test_every_read_is_recorded_with_its_scope(tmp_path: Path) -> None:
-    recorder = Recorder()
-    stores = FileStores(tmp_path, APM, on_read=recorder)
+    reads: list[tuple[Scope, PageId]] = []
+    stores = FileStores(tmp_path, APM, on_read=lambda scope, page: reads.append((scope, page)))
     await stores.open(BUILD).read(INDEX)
     await stores.open(OWNER).stamp(PageId("longterm"))
-    assert recorder.reads == [(BUILD, INDEX), (OWNER, PageId("longterm"))]
+    assert reads == [(BUILD, INDEX), (OWNER, PageId("longterm"))]
 
 
 @pytest.mark.parametrize("name", ["..", "../main", "a/b", "", ".hidden", "x\0", "x\n", "trailing.", "日" * 90])
@@ -239,7 +239,7 @@ async def test_a_temporary_file_that_cannot_be_removed_spoils_nothing(tmp_path: 
     store = FileStores(tmp_path, APM, disk=FailingDisk(errno.EIO, "unlink")).open(BUILD)
     await store.commit([Change(INDEX, "new", None)])
     assert await store.pages() == (INDEX,)
-    assert len(await asyncio.to_thread(sweep, tmp_path)) == 1
+    assert len(await asyncio.to_thread(Tree(tmp_path).sweep)) == 1
     assert temporary_files(tmp_path) == []
     assert await store.pages() == (INDEX,)
 
@@ -389,7 +389,7 @@ def test_case_113_killed_writes_leave_whole_pages_and_are_swept(tmp_path: Path) 
         left += after < 4
     assert len(temporary_files(tmp_path)) == left == 4
     assert asyncio.run(FileStores(tmp_path, APM).open(BUILD).pages()) == (EXPERIENCE,)
-    assert len(sweep(tmp_path)) == left
+    assert len(Tree(tmp_path).sweep()) == left
     assert temporary_files(tmp_path) == []
     assert path.exists()
 
@@ -399,7 +399,7 @@ def test_the_sweep_touches_nothing_else(tmp_path: Path) -> None:
     ours = [put(tmp_path, f"{folder}{name}", b"") for folder in ["", "memory/", "people/x/memory/", ".remem/"]]
     others = [put(tmp_path, file, b"") for file in [f"projects/{name}", ".remem-x.tmp", f"memory/{name}.md", "a.tmp"]]
     (tmp_path / "memory/link").symlink_to(tmp_path / "projects")
-    assert len(sweep(tmp_path)) == len(ours)
+    assert len(Tree(tmp_path).sweep()) == len(ours)
     assert not any(path.exists() for path in ours)
     assert all(path.exists() for path in others)
 
