@@ -107,10 +107,10 @@ class Life(RuleBasedStateMachine):
     def teardown(self) -> None:
         """The program ends, and what was said where there is no memory stands nowhere."""
         try:
-            if self.running:
-                assert NOWHERE not in self.ground.everything()
-                self.run(self.stop())
+            assert not self.running or NOWHERE not in self.ground.everything()
         finally:
+            if self.running:
+                self.run(self.stop())
             self.runner.close()
 
     # -- what happens -----------------------------------------------------------------------------------------------
@@ -250,12 +250,13 @@ class Life(RuleBasedStateMachine):
 
     @rule(where=spots, to=spots, question=questions)
     def turn_to_another_room(self, where: str, to: str, question: str) -> None:
-        """The session of the room that was left ends; the question is asked in the other one."""
+        """The session of the room that is left ends; the same question is asked in the other one."""
         code, spot = where[0], SPOTS[where]
+        self.ask(where, question, 0)
         self.happens(code, self.known.events.about_room(Happening.CLOSED, spot, self.author(spot, 0)))
         left = self.talks().get(spot.conversation)
         assert left is None or not left.session.started
-        self.happens(to[0], self.known.events.said(SPOTS[to], self.author(SPOTS[to], 0), question, addressed=True))
+        self.ask(to, question, 0)
 
     @rule(where=spots, what=st.sampled_from((Happening.JOINED, Happening.LEFT, Happening.RENAMED, Happening.BUTTON)))
     def something_about_the_room(self, where: str, what: Happening) -> None:

@@ -138,5 +138,5 @@ def test_no_word_leaves_its_memory_on_the_in_memory_twins() -> None:
 def test_no_word_leaves_its_memory_on_files_and_sqlite(tmp_path: Path) -> None:
     redact.load()
     with capture_logs([_with_error]) as log:
-        tally = live(OnFiles(tmp_path), scale(1000), 10, log)
+        tally = live(OnFiles(tmp_path), scale(1000), 8, log)
     assert min(tally.least(look) for look in (*LOOKS, "statements")) > 0, tally
