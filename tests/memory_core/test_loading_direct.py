@@ -140,9 +140,9 @@ async def test_case_73_today_is_the_day_in_the_scopes_zone() -> None:
 
 
 @pytest.mark.asyncio
-async def test_the_last_flush_is_told_in_the_trail_and_another_persons_dm_is_its_own() -> None:
+async def test_the_trail_names_the_scope_and_another_persons_dm_is_its_own() -> None:
     workspace = direct()
-    disclosure = await disclose(workspace.handle(OWNER), Session(), "hi", title="DM", last_flush="2026-04-05 18:00")
-    assert disclosure.trail[0] == (Step.NAME, "DM: direct:console:me, last flush 2026-04-05 18:00")
+    disclosure = await disclose(workspace.handle(OWNER), Session(), "hi", title="DM")
+    assert disclosure.trail[0] == (Step.NAME, "DM: direct:console:me")
     assert not (await workspace.ask(ANA, "any news from the team?")).indexed
     assert workspace.read_by(ANA) == ["index"]

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_core.budget import fit
 from memory_core.disclosure import Disclosure, Loaded, Step
 from memory_core.errors import Denied
 from memory_core.ids import PageId, Scope
 from memory_core.layouts import APM, INDEX, Priority
 from memory_core.loading import Mode, open_page, search_memory
-from memory_core.plan import authored
+from memory_core.loading.budget import fit
+from memory_core.loading.plan import authored
 from memory_core.session import Session
 from memory_core.tokens import Counter, load_counter
 from memory_core.units import units_of

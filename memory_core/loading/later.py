@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memory_core.budget import SEAM_TOKENS, Tally, fit
 from memory_core.disclosure import Step
 from memory_core.ids import PageId
 from memory_core.layouts import INDEX
-from memory_core.plan import Missing, Plan, View, look, read, states, units
+from memory_core.loading.budget import SEAM_TOKENS, Tally, fit
+from memory_core.loading.plan import Missing, Plan, View, look, read, states, units
 from memory_core.routing import Match
 from memory_core.search import Hit, rank, strong
 from memory_core.store.base import PageText

@@ -9,30 +9,28 @@ what those before it left: MEMORY.md, index, SOUL, USER, attention, the routed p
 today's journal (its oldest lines go first), yesterday's (whole or not at all); once one had to be cut, those after it
 get nothing. MEMORY.md leaves the index what its rules and routes need, as far as half of the budget; without them
 nothing could be opened. They are shown in the layout's order. Later messages are treated as a
-group's (memory_core.intent).
+group's (intent.py).
 """
 
 from __future__ import annotations
 
-from memory_core.budget import Tally, count, fit
 from memory_core.disclosure import Loaded, Step
 from memory_core.ids import PageId
-from memory_core.intent import Mode, by_intent, described
-from memory_core.later import changed
 from memory_core.layouts import INDEX
-from memory_core.plan import Missing, Plan, View, authored, read, units
-from memory_core.steps import content, fit_best, note_bytes, show_index, whole
+from memory_core.loading.budget import Tally, count, fit
+from memory_core.loading.intent import Mode, by_intent, described
+from memory_core.loading.later import changed
+from memory_core.loading.plan import Missing, Plan, View, authored, read, units
+from memory_core.loading.steps import content, fit_best, note_bytes, show_index, whole
 
 _MEMORY = PageId("memory")
 
 
-def direct_plan(view: View, tally: Tally, mode: Mode, last_flush: str) -> Plan[None]:
-    """Complete the tally for a message in a DM. `last_flush` is for the trail."""
+def direct_plan(view: View, tally: Tally, mode: Mode) -> Plan[None]:
+    """Complete the tally for a message in a DM."""
     first = INDEX not in tally.session.loaded
     if first:
-        tally.took(
-            Step.NAME, f"{tally.title}: {tally.scope.key}" + (f", last flush {last_flush}" if last_flush else "")
-        )
+        tally.took(Step.NAME, f"{tally.title}: {tally.scope.key}")
         yield from _layer_0(view, tally)
         yield from _attention(view, tally)
     else:

@@ -1,24 +1,23 @@
 """The loading plans ask for what they need as values, and so stay pure.
 
 A plan is a generator: it yields an `Ask`, is sent the answer, and returns when its tally is complete. What drives it
-(memory_core.loading) does the I/O through the gate; a test drives it with a dictionary. Pages are asked for one at a
-time and only when the step before has shown that they are needed: what a plan does not ask for is not read.
+(driver.py) does the I/O through the gate. Pages are asked for one at a time, and only when the step before has shown
+that they are needed: what a plan does not ask for is not read. A driver whose answer does not fit its question is a
+fault of the program and gets a TypeError.
 
     Read(page)      → PageText, or Missing with the reason (not there, refused, unreadable)
     States(pages)   → the hash of each page as it is now, '' for one that is gone
     Look(pages)     → the parts that a search goes through: of these pages; for None of all pages and recent journals
 
-Here are the values and the questions, and what message text may say at all (`spoken`).
+Here are the questions, their answers, and the view of the scope that every plan begins with.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
-from memory_core.errors import RememError
 from memory_core.ids import PageId
 from memory_core.index import Index
 from memory_core.index_lines import Part, outline
@@ -26,7 +25,6 @@ from memory_core.layouts import INDEX, Layout, Table
 from memory_core.routing import Match
 from memory_core.search import Placed
 from memory_core.store.base import PageText
-from memory_core.text import is_pleasantry
 from memory_core.units import Units, units_of
 
 
@@ -65,16 +63,12 @@ T = TypeVar("T")
 Plan: TypeAlias = Generator[Ask, Answer, T]
 
 
-class WrongAnswer(RememError):
-    """The driver of a plan sent an answer that does not fit the question: a fault of the program."""
-
-
 def read(page: PageId) -> Plan[PageText | Missing]:
     """Ask for a page."""
     answer = yield Read(page)
     if isinstance(answer, PageText | Missing):
         return answer
-    raise WrongAnswer(f"Reading {page!r} was answered with {type(answer).__name__}.")
+    raise TypeError(f"Reading {page!r} was answered with {type(answer).__name__}.")
 
 
 def states(pages: tuple[PageId, ...]) -> Plan[Mapping[PageId, str]]:
@@ -82,7 +76,7 @@ def states(pages: tuple[PageId, ...]) -> Plan[Mapping[PageId, str]]:
     answer = yield States(pages)
     if isinstance(answer, Mapping):
         return answer
-    raise WrongAnswer(f"The states of {len(pages)} pages were answered with {type(answer).__name__}.")
+    raise TypeError(f"The states of {len(pages)} pages were answered with {type(answer).__name__}.")
 
 
 def look(pages: tuple[PageId, ...] | None = None) -> Plan[tuple[Placed, ...]]:
@@ -90,7 +84,7 @@ def look(pages: tuple[PageId, ...] | None = None) -> Plan[tuple[Placed, ...]]:
     answer = yield Look(pages)
     if isinstance(answer, tuple):
         return answer
-    raise WrongAnswer(f"A search was answered with {type(answer).__name__}.")
+    raise TypeError(f"A search was answered with {type(answer).__name__}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,43 +113,3 @@ def units(view: View, page: PageText) -> Units:
 def authored(index: str) -> str:
     """An index without its catalogue."""
     return "".join(line.whole for line in outline(index) if line.part is not Part.CATALOGUE)
-
-
-_NOTICE = re.compile(
-    r"\s*(?:[\[<(【]\s*/?\s*(?:system|assistant|admin|developer)\b|(?:system|assistant)\b[^.\n]{0,20}[:：])",
-    re.IGNORECASE,
-)
-_WORD = re.compile(r"[^\s,;:()\[\]<>\"'`、，。：；]+")
-
-
-def spoken(message: str, names: frozenset[str]) -> str:
-    """What of a message may say where to look. `names` are the file names of the memory tree, lower case.
-
-    Naming one of our files opens nothing, so its name is no routing word; a line that poses as a notice of the system
-    and names a file of ours has no say at all.
-    """
-    lines: list[str] = []
-    for line in message.splitlines():
-        files = [word for word in _WORD.findall(line) if _is_ours(word, names)]
-        if files and _NOTICE.match(line):
-            continue
-        for name in files:
-            line = line.replace(name, " ")
-        lines.append(line)
-    return "\n".join(lines)
-
-
-def _is_ours(word: str, names: frozenset[str]) -> bool:
-    path = word.lower().replace("\\", "/").rstrip(".!?")
-    return path.rpartition("/")[2] in names or "memory/" in path or ".remem/" in path
-
-
-def file_names(layout: Layout) -> frozenset[str]:
-    """The names of the tree's own files, lower case; those with a star are told by their folder."""
-    files = (rule.file for table in (layout.group, layout.direct) for rule in table.rules)
-    return frozenset(file.rpartition("/")[2].lower() for file in files if "{" not in file.rpartition("/")[2])
-
-
-def asks_nothing(text: str) -> bool:
-    """Is there nothing to look for: no text, or only a greeting or thanks?"""
-    return not text.strip() or is_pleasantry(text)

@@ -13,13 +13,13 @@ all that they need. SOUL.md is a part of the agent's prompt here (gate.persona) 
 
 from __future__ import annotations
 
-from memory_core.budget import Tally
 from memory_core.disclosure import Step
-from memory_core.intent import Mode, by_intent, described
-from memory_core.later import changed
 from memory_core.layouts import INDEX
-from memory_core.plan import Plan, View
-from memory_core.steps import show_index
+from memory_core.loading.budget import Tally
+from memory_core.loading.intent import Mode, by_intent, described
+from memory_core.loading.later import changed
+from memory_core.loading.plan import Plan, View
+from memory_core.loading.steps import show_index
 
 
 def group_plan(view: View, tally: Tally, mode: Mode) -> Plan[None]:

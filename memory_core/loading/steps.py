@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memory_core.budget import SMALLEST_TOKENS, Fit, Tally, count, fit
 from memory_core.conventions import conventions_in
 from memory_core.disclosure import Loaded, Step
 from memory_core.ids import PageId
 from memory_core.index import within
 from memory_core.layouts import INDEX, Form, Priority
-from memory_core.plan import Missing, Plan, View, authored, read, units
+from memory_core.loading.budget import SMALLEST_TOKENS, Fit, Tally, count, fit
+from memory_core.loading.plan import Missing, Plan, View, authored, read, units
 from memory_core.routing import Match, best_convention
 from memory_core.search import Placed, rank, strong
 from memory_core.store.base import PageText

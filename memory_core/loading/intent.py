@@ -2,7 +2,7 @@
 
 first question    the layout's number of pages (1), best match first; an empty page falls to the next match, at last
                   to P0; no match: P0
-later questions   a page that is clearly meant, ceilings kept; else excerpts (memory_core.later)
+later questions   a page that is clearly meant, ceilings kept; else excerpts (later.py)
 mode `excerpts`   instead of a page: the best records of all routed pages together, for every question
 """
 
@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from memory_core.budget import Tally
 from memory_core.conventions import conventions_in, is_convention
 from memory_core.disclosure import Step
 from memory_core.ids import PageId
-from memory_core.later import clearly_elsewhere, excerpts
 from memory_core.layouts import Priority
-from memory_core.plan import Plan, View
+from memory_core.loading.budget import Tally
+from memory_core.loading.later import clearly_elsewhere, excerpts
+from memory_core.loading.plan import Plan, View
+from memory_core.loading.steps import convention, page_by_match
 from memory_core.routing import Match
-from memory_core.steps import convention, page_by_match
 from memory_core.store.base import PageText
 
 _ALL = 100

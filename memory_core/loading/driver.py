@@ -1,7 +1,6 @@
 """Progressive loading: from a message to the value that says what the agent may see of memory.
 
-    disclose        for every addressed message: five steps in a group (memory_core.group), three layers in a DM
-                    (memory_core.direct)
+    disclose        for every addressed message: five steps in a group (group.py), three layers in a DM (direct.py)
     open_page       the agent's memory_open: one more page, within the session's ceilings and budget
     search_memory   the agent's memory_search: excerpts, within the budget
 
@@ -17,19 +16,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 
-from memory_core.budget import Tally, fit
 from memory_core.conventions import is_convention
-from memory_core.direct import direct_plan
 from memory_core.disclosure import Disclosure, Step
 from memory_core.errors import Denied, StoreError
 from memory_core.gate import OpenIndex, denied, open_index
-from memory_core.group import group_plan
 from memory_core.handle import Handle
 from memory_core.ids import DirectScope, PageId
-from memory_core.intent import Mode
-from memory_core.later import show_hits
 from memory_core.layouts import Priority
-from memory_core.plan import (
+from memory_core.loading.budget import Tally, fit
+from memory_core.loading.direct import direct_plan
+from memory_core.loading.group import group_plan
+from memory_core.loading.intent import Mode
+from memory_core.loading.later import show_hits
+from memory_core.loading.plan import (
     Answer,
     Ask,
     Look,
@@ -37,19 +36,15 @@ from memory_core.plan import (
     Plan,
     Read,
     View,
-    asks_nothing,
-    file_names,
-    spoken,
     units,
 )
+from memory_core.loading.spoken import asks_nothing, file_names, spoken
+from memory_core.loading.steps import note_bytes, wanted
 from memory_core.routing import match
 from memory_core.search import Placed, rank, strong
 from memory_core.session import Session
-from memory_core.steps import note_bytes, wanted
 from memory_core.store.base import PageText
 from memory_core.units import Unit
-
-__all__ = ["Mode", "disclose", "open_page", "search_memory"]
 
 _LARGE_CHARACTERS = 1 << 16
 _MANY_PARTS = 1000
@@ -62,13 +57,11 @@ async def disclose(
     *,
     title: str,
     mode: Mode = Mode.STRICT,
-    last_flush: str = "",
 ) -> Disclosure:
     """What the agent may see of the scope's memory for this message; `session` is what it has seen already.
 
-    `title` names the room for people; `last_flush` (a DM's, ready to print) is told in the trail. Where the scope has
-    no index, `indexed` is False and nothing was read. Raises StoreError when the index cannot be read; any other page
-    that cannot be read is named in the notes.
+    `title` names the room for people. Where the scope has no index, `indexed` is False and nothing was read. Raises
+    StoreError when the index cannot be read; any other page that cannot be read is named in the notes.
     """
     opened = await open_index(handle)
     if opened is None:
@@ -76,7 +69,7 @@ async def disclose(
     view = _view(handle, opened, message_text)
     tally = _tally(handle, opened, session, title)
     direct = isinstance(handle.scope, DirectScope)
-    plan = direct_plan(view, tally, mode, last_flush) if direct else group_plan(view, tally, mode)
+    plan = direct_plan(view, tally, mode) if direct else group_plan(view, tally, mode)
     await _drive(plan, opened, tally.notes)
     return tally.disclosure()
 

@@ -1,0 +1,6 @@
+"""Progressive loading: what the agent may see of memory for a message, a page it opens, a search it makes."""
+
+from memory_core.loading.driver import disclose, open_page, search_memory
+from memory_core.loading.intent import Mode
+
+__all__ = ["Mode", "disclose", "open_page", "search_memory"]
