@@ -120,10 +120,11 @@ async def _lines() -> AsyncIterator[str]:
 
 def run(workspace: Path | None) -> None:
     """All platforms that have tokens, until SIGTERM or Ctrl-C."""
-    asyncio.run(_run(settings_for(workspace)))
+    asyncio.run(run_platforms(settings_for(workspace)))
 
 
-async def _run(settings: Settings) -> None:
+async def run_platforms(settings: Settings) -> None:
+    """Connect every platform that has tokens, until SIGTERM. Raises RememError where one is refused for good."""
     platforms(settings)  # a missing token is said before anything is laid down
     async with opened(settings, known=KNOWN.expanduser()) as app:
         for adapter in platforms(settings, app):

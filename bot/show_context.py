@@ -40,6 +40,8 @@ def show(message: str, room: str, workspace: Path | None) -> None:
 async def disclosed(message: str, room: str, settings: Settings, *, known: Path | None = None) -> Disclosure:
     """What `message` would load in `room`, had the conversation just begun. Raises BadInput, RememError."""
     await asyncio.to_thread(require, settings.workspace, known)
+    if not await asyncio.to_thread(settings.workspace.is_dir):
+        raise BadInput(f"There is no workspace {settings.workspace} yet; `remem chat` or `remem init` makes it.")
     groups = await asyncio.to_thread(groups_in, settings.workspace)
     zone = await asyncio.to_thread(host_zone)
     async with reading(settings, zone) as (handles, names):

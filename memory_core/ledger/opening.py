@@ -110,7 +110,9 @@ def fault_in(path: Path) -> str:
     """What is wrong with the file, in few words; empty for a sound one. Raises LedgerFailed for a newer schema."""
     if path.stat().st_size == 0:
         return "the file is empty"
-    uri = f"file:{quote(str(path.absolute()))}?mode=ro"
+    # Without a log nobody has the file open, and it can be read without laying -wal and -shm beside it.
+    unopened = "" if path.with_name(f"{path.name}-wal").exists() else "&immutable=1"
+    uri = f"file:{quote(str(path.absolute()))}?mode=ro{unopened}"
     try:
         with closing(sqlite3.connect(uri, uri=True, timeout=BUSY_MS / 1000, isolation_level=None)) as connection:
             database = Database(connection)
