@@ -56,6 +56,9 @@ __all__ = [
     "write_now",
 ]
 
+ROOTS = 3
+"""How many messages outside a thread are read because the thread answers them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Heard:
@@ -119,7 +122,7 @@ async def flush(
             return joined(finished, await _nothing_new(handle.ledger, Receipt(0, trigger, at=at)))
         index = await _index(handle)
         zone = zone or parse_index(index.text, handle.table).zone or handle.host_zone
-        heard = [await _listen(handle, extractor, *one) for one in contexts]
+        heard = [await _listen(handle, extractor, zone, *one) for one in contexts]
         return joined(finished, await _save(handle, index, heard, trigger, zone, context_usage))
     except NoIndex:
         raise
@@ -166,15 +169,34 @@ async def _nothing_new(ledger: ScopeLedger, receipt: Receipt) -> Receipt:
     return replace(receipt, number=last.number, pending=load_receipt(last.receipt).pending)
 
 
-async def _listen(handle: Handle, extractor: Extractor, conversation: Conversation, context: Context) -> Heard:
-    """Ask the extractor about one conversation. Raises what it raises."""
+async def _listen(
+    handle: Handle, extractor: Extractor, zone: tzinfo, conversation: Conversation, context: Context
+) -> Heard:
+    """Ask the extractor about one conversation, its times told in the scope's zone. Raises what it raises."""
+    fresh = [entry.message for entry in context.fresh]
+    before = [entry.message for entry in context.tail]
+    if conversation.thread:
+        before = [*await _roots(handle.ledger, [*before, *fresh]), *before]
     request = Request(
-        messages=tuple(entry.message for entry in context.fresh),
-        before=tuple(entry.message for entry in context.tail),
+        messages=tuple(_local(message, zone) for message in fresh),
+        before=tuple(_local(message, zone) for message in before),
         direct=isinstance(handle.scope, DirectScope),
     )
     candidates = tuple(await extractor.extract(request))
     return Heard(conversation, request, candidates, context.fresh[-1].seq)
+
+
+async def _roots(ledger: ScopeLedger, messages: Sequence[Message]) -> list[Message]:
+    """What a thread's messages answer and that stands outside of it: as a rule the one message that it began with."""
+    known = {message.key for message in messages}
+    outside = dict.fromkeys(one.reply_to for one in messages if one.reply_to and one.reply_to not in known)
+    found = await together(ledger.find(key) for key in list(outside)[:ROOTS])
+    return [entry.message for entry in found if entry is not None]
+
+
+def _local(message: Message, zone: tzinfo) -> Message:
+    """The message with its time as the people of the scope read it: `tomorrow` is reckoned from their day."""
+    return replace(message, sent_at=message.sent_at.astimezone(zone))
 
 
 async def _save(

@@ -12,6 +12,7 @@ from functools import lru_cache
 from memory_core.extract import cues_talk
 from memory_core.extract.cue import group_in
 from memory_core.extract.text import KEPT
+from memory_core.extract.words import is_idle
 
 _FORMS = (
     re.compile(r"(?<!\d)\d{1,2}[:：]\d{2}(?!\d)"),
@@ -23,7 +24,7 @@ _FORMS = (
 def corrected(text: str, correction: str) -> str | None:
     """`text` with its value put right by `correction`; None where that corrects nothing in it."""
     old, new, bare = _values(correction)
-    if old and new and old != new and _holds(text, old):
+    if old and new and old != new and not (is_idle(old) or is_idle(new)) and _holds(text, old):
         return _put(text, old, new)
     return _by_form(text, bare) if bare is not None else None
 

@@ -10,7 +10,8 @@ import re
 from memory_core.extract.cue import FILLER, cue
 
 AGREE = cue(
-    FILLER + r"(?:\+1|agreed?|i agree|yes|yep|yeah|yup|sure|absolutely|definitely|exactly|deal|lgtm|sgtm|perfect|"
+    FILLER + r"(?:\+1|agreed?|i agree|yes|yep|yeah|yup|sure|(?:absolutely|definitely|exactly)(?! (?:had|has|have|was|"
+    r"were|is|are|an?|the|not)\b)|deal|lgtm|sgtm|perfect|"
     r"great(?: idea| plan)?|good (?:idea|plan|call|point)|sounds (?:good|great|fine|right|like a plan)|makes sense|"
     r"works for me|fine (?:by|with) me|fine|ok (?:by|with|for) me|me too|same here|i'm (?:in|for it|ok with|"
     r"fine with|on board)|"

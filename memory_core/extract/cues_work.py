@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from memory_core.extract.cue import START, Cue, Firmness, cue
 from memory_core.layouts import Kind
 
@@ -12,6 +14,14 @@ _DOING = (
     r"move|merge|revert|port|refactor|investigate|contact|email|organi[sz]e|submit|handle|take over|push|upload|"
     r"configure|install|replace|disable|enable|test|provision|patch|bump|ship|translate|design|record|print|invite)"
 )
+
+DOES = re.compile(
+    r"@?(?P<who>[^\W\d_][\w.-]{1,30}) (?!(?:needs|is|has|was|does|lacks|requires|breaks|fails|crashes|hangs|leaks|"
+    r"misses|returns|throws|shows|uses|takes|gives|gets|says|looks|seems|depends|contains|holds|blocks|causes)\b)"
+    r"[a-z]{2,20}s (?:the|an?|our|their|his|her|its|my|your)\b"
+)
+"""Who does what (`ben renews the certificate`), behind a label of tasks: the verb's form tells that a name stands in
+front of it. What things do (`the build breaks the cache`) is no task of theirs."""
 
 DONE = (
     Cue(

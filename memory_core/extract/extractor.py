@@ -14,6 +14,7 @@ from datetime import date
 
 from memory_core.candidates import Candidate, Request, Value
 from memory_core.extract import cues_talk
+from memory_core.extract.addressing import unaddressed
 from memory_core.extract.cue import Firmness
 from memory_core.extract.finding import DECIDING, WORKING, Finding, finding_in
 from memory_core.extract.item import Item, new_item
@@ -97,7 +98,8 @@ def _candidate(item: Item, talk: Talk, first: int) -> Candidate | None:
         return None
     found = item.finding
     author = next(m.author for m in talk.messages if m.key == sources[0])
-    body = one_line(found.text, 600)
+    names = frozenset(message.author_name.casefold() for message in talk.messages)
+    body = one_line(unaddressed(found.text, names), 600)
     title = title_of(_MENTION.sub("", body) if found.kind is Kind.TASK else body)
     if found.claimed:
         body = f"@{talk.messages[item.at].author_name} says: {body}"
@@ -108,7 +110,7 @@ def _candidate(item: Item, talk: Talk, first: int) -> Candidate | None:
         author=author,
         sources=sources,
         value=_value(found),
-        tags=tags_of(found.text),
+        tags=tags_of(body),
         settled=item.settled,
         who=found.who,
         status=found.status,

@@ -65,16 +65,24 @@ class Finding:
         return self.firmness >= Firmness.EXPLICIT
 
 
-@lru_cache(KEPT)
 def finding_in(sentence: Sentence, message: Message, *, direct: bool) -> Finding | None:
-    """What `sentence` of `message` states; None for nothing worth keeping. `direct`: said in a 1:1 DM."""
+    """What `sentence` of `message` states; None for nothing worth keeping. `direct`: said in a 1:1 DM.
+
+    `by Friday` is reckoned from the day that `message.sent_at` tells in its own zone.
+    """
+    return _found(sentence, message, message.sent_at.date(), direct)
+
+
+@lru_cache(KEPT)
+def _found(sentence: Sentence, message: Message, day: date, direct: bool) -> Finding | None:
+    """As `finding_in`. The day stands for itself: messages are equal whatever zone their time is told in."""
     sentence = _uncalled(sentence)
     plain = sentence.plain
     if cues_talk.TO_BOT.search(plain):
         return _style(sentence, message) if direct else None
     wished = None if sentence.question else _wished(plain)
     found = _wish(wished, message, direct=direct) if wished is not None else _stated(sentence, message, direct=direct)
-    return None if found is None else _dated(found, plain, message)
+    return None if found is None else _dated(found, plain, day)
 
 
 def _uncalled(sentence: Sentence) -> Sentence:
@@ -204,10 +212,10 @@ def _named(plain: str) -> str:
     return before[1] if before else ""
 
 
-def _dated(found: Finding, plain: str, message: Message) -> Finding:
+def _dated(found: Finding, plain: str, day: date) -> Finding:
     if found.kind not in WORKING or found.status == "done":
         return found
-    return replace(found, due=due_in(plain, message.sent_at.date()))
+    return replace(found, due=due_in(plain, day))
 
 
 _ASKABLE = frozenset({Firmness.HINTED, Firmness.PROPOSED})

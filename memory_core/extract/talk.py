@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from memory_core.extract import corrections, cues_talk, lessons
+from memory_core.extract import corrections, cues_talk, cues_work, lessons
 from memory_core.extract.cue import Firmness
 from memory_core.extract.finding import DECIDING, WORKING, Finding, finding_in
 from memory_core.extract.item import Item, new_item, other_value, same_fact
@@ -214,10 +214,12 @@ def _takes_part(talk: Talk, name: str) -> bool:
 
 
 def _named_first(talk: Talk, text: str) -> str:
-    """The one of the talk with whose name a task begins (`TODO: ben updates the wiki`); empty for none."""
+    """The one with whose name a task begins: of the talk, or told by the verb (`TODO: ben updates the wiki`)."""
     start = text.casefold()
     names = dict.fromkeys(message.author_name for message in talk.messages)
-    return next((name for name in names if start.startswith((f"{name.casefold()} ", f"{name.casefold()}: "))), "")
+    told = cues_work.DOES.match(text)
+    there = (name for name in names if start.startswith((f"{name.casefold()} ", f"{name.casefold()}: ")))
+    return next(there, told["who"] if told else "")
 
 
 def _volunteered(talk: Talk, position: int, sentence: Sentence) -> Finding | None:

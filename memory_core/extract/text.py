@@ -63,12 +63,14 @@ _NO_STOP = re.compile(
 )
 _QUESTION = re.compile(r"(?:[?？]\W*|(?:吗|呢|么|嘛|でしょうか|ですか|ますか|かな)\W*)$")
 _SLACK_MENTION = re.compile(r"<[@#!](?:[A-Z0-9]{1,20}\|)?([^<>|\n]{1,60})>")
+_MENTION_ID = re.compile(r"(@[^@()\n]{1,80}?) ?\([UWB][A-Z0-9]{6,12}\)")
+"""A mention as our Slack adapter writes it: the id tells people of one name apart, and says nothing to a reader."""
 _SLACK_LINK = re.compile(r"<((?:https?|mailto)[^<>|\s]{1,500})(?:\|[^<>\n]{0,200})?>")
 _LINK = re.compile(r"(?:https?://|www\.)\S+")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 _WIDE = re.compile(r"[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]")
 _LEAD = re.compile(
-    r"^(?:(?:ok(?:ay)?|so|and|but|also|well|alright|right|great|cool|yes|yeah|hm+|btw|fyi|psa|please|pls|then|"
+    r"^(?:(?:ok(?:ay)?|so|and|but|also|well|alright|right|great|cool|yes|yeah|hm+|btw|fyi|psa|please|pls|then|no(?=,)|"
     r"now|oh|hey|hi"
     r"|那|那么|所以|好的?|嗯|另外|顺便|对了|also|na|gut|じゃあ|では)(?:[\s,:;.!，、：。-]+|(?<=[\u4e00-\u9fff])))+",
     re.IGNORECASE,
@@ -127,7 +129,8 @@ def title_of(text: str) -> str:
 def _readable(text: str) -> str:
     """Control and zero-width characters gone; a platform's own mention and link forms as plain text."""
     text = _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
-    return _SLACK_LINK.sub(r"\1", _SLACK_MENTION.sub(r"@\1", text))
+    text = _SLACK_LINK.sub(r"\1", _SLACK_MENTION.sub(r"@\1", text))
+    return _MENTION_ID.sub(r"\1", text)
 
 
 def _own_lines(text: str) -> Iterator[str]:

@@ -71,6 +71,11 @@ def overlap(one: frozenset[str], other: frozenset[str]) -> float:
     return len(one & other) / shorter if shorter else 0.0
 
 
+def is_idle(text: str) -> bool:
+    """Is `text` made of words only that tell nothing (`the`, `that's`)? One that stands in capitals does tell."""
+    return not text.isupper() and all(word in _STOP_WORDS for word in text.casefold().replace("’", "'").split())
+
+
 def tags_of(text: str, limit: int = 4) -> tuple[str, ...]:
     """At most `limit` telling words, in the order in which they stand; names, identifiers and long words first."""
     words: dict[str, int] = {}
