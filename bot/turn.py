@@ -190,6 +190,9 @@ class Turn:
         candidate = at_once(_message(incoming), direct=incoming.room.kind is RoomKind.DIRECT)
         if candidate is None or not self._commands.may_keep(candidate.kind, incoming):
             return []
+        kept = await self._parts.handles.open(scope).ledger.find(candidate.sources[0])
+        if kept is None or kept.message.text != incoming.text:
+            return []  # deleted or edited while it waited: what it says now is for the next save
         try:
             page, record = await self._saving.write(scope, candidate)
             stamp = await self._parts.handles.open(scope).store.stamp(page)

@@ -49,7 +49,8 @@ class Gathered:
     written: tuple[tuple[MessageKey, PageId, str], ...]
     hits: tuple[Hit, ...]
     gone: frozenset[MessageKey]
-    """Messages whose statements must leave: deleted ones, and those written at once and then taken back."""
+    """Messages whose statements must leave: deleted ones, those written at once and then taken back, and those that
+    were edited and are heard now as they read now."""
 
     @property
     def is_empty(self) -> bool:
@@ -66,8 +67,9 @@ async def gather(
     """Put together what this flush has; `retracted` is asked only where something was written at once."""
     written = await ledger.written()
     taken_back = retracted() if written else ()
-    deleted = [change.message for change in await ledger.changed() if change.deleted]
-    gone = frozenset([*deleted, *(key for key, _, _ in written if key in taken_back)])
+    heard = {message.key for message in messages}
+    changed = [change.message for change in await ledger.changed() if change.deleted or change.message in heard]
+    gone = frozenset([*changed, *(key for key, _, _ in written if key in taken_back)])
     return Gathered(tuple(facts), anchors(messages), written, await ledger.hits(), gone)
 
 
@@ -101,7 +103,7 @@ async def fill(handle: Handle, draft: Draft, found: Gathered) -> None:
     for key in sorted(found.gone):
         for operation in withdraw(key, draft.texts, draft.table, draft.now):
             draft.do(operation, undone=False)
-    at_once = {(message, page) for message, page, _ in found.written}
+    at_once = {(message, page) for message, page, _ in found.written if message not in found.gone}
     for fact in found.facts:
         if not any((key, draft.page_of(fact)) in at_once for source in fact.sources for key in source.keys):
             draft.take(fact)

@@ -17,7 +17,7 @@ from tests.scenarios.program import program
 
 SLOW_S = 0.5
 """How long Discord makes an answer wait where a test needs something to happen meanwhile."""
-ROOMS = ("general", "late", "loud", "swept", "news", "mute", "files", "talk", "bots", "plans", "ping", "short")
+ROOMS = ("general", "late", "loud", "swept", "news", "mute", "files", "talk", "bots", "ping", "short")
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -217,13 +217,23 @@ async def test_case_16_two_bots_do_not_thank_each_other(world: World) -> None:
     assert "coffee" not in world.all_files()
 
 
-async def test_case_17_what_is_saved_is_what_a_message_was_edited_to(world: World) -> None:
-    plans = world["plans"]
+@pytest.mark.parametrize("waiting", [False, True])
+async def test_case_17_what_is_saved_is_what_a_message_was_edited_to(world: World, waiting: bool) -> None:
+    """Whether what was said first stands in its page already when it is edited, or waits for its turn."""
+    plans = await world.open_channel(f"plans-{waiting}".lower())
     await world.enter(plans, world.ana)
+    if waiting:
+        await _slowly(world, plans, "hello")
     (message,) = await world.talk(plans, (world.ana, "We decided to deploy at fourteen."))
+    if not waiting:
+        await world.ask(plans, world.ben, "thanks")
+        assert "fourteen" in world.file(f"memory/groups/{plans.name}/experience.md")
     await world.peer.edit(message, "We decided to deploy at fifteen.")
     await world.peer.unfurl(message, {"type": "link", "title": "Deploys"})
-    await world.command(plans, world.ana)
-    saved = world.file("memory/groups/plans/experience.md")
+    await world.ask(plans, world.ben, "thanks")
+    receipt = await world.command(plans, world.ana)
+    assert "1 decision" in receipt.text
+    saved = world.file(f"memory/groups/{plans.name}/experience.md")
+    assert saved.count("## [") == 1
     assert "fifteen" in saved
     assert "fourteen" not in world.all_files()
