@@ -76,8 +76,10 @@ class MemoryStore:
 
     async def pages(self) -> tuple[PageId, ...]:
         """The ids of all pages that exist, sorted."""
-        files = self._stores.files
-        return self._pages.existing(lambda folder: [file.name for file in files if file.parent == folder])
+        names: dict[PurePosixPath, list[str]] = {}
+        for file in self._stores.files:
+            names.setdefault(file.parent, []).append(file.name)
+        return self._pages.existing(lambda folder: names.get(folder, []))
 
     async def commit(self, changes: Sequence[Change]) -> tuple[Stamp, ...]:
         """Make the changes in order. Raises UnknownPage, BadInput, PageExists, PageChanged, PageDamaged."""

@@ -131,12 +131,12 @@ def live(beginnings: Beginnings, lives: int, steps: int, log: list[MutableMappin
 def test_no_word_leaves_its_memory_on_the_in_memory_twins() -> None:
     redact.load()
     with capture_logs([_with_error]) as log:
-        tally = live(OnTwins(), 1000, 5, log)
+        tally = live(OnTwins(), 1000, 4, log)
     assert min(tally.least(look) for look in LOOKS) > 0, tally
 
 
 def test_no_word_leaves_its_memory_on_files_and_sqlite(tmp_path: Path) -> None:
     redact.load()
     with capture_logs([_with_error]) as log:
-        tally = live(OnFiles(tmp_path), scale(1000), 8, log)
+        tally = live(OnFiles(tmp_path), scale(1000), 6, log)
     assert min(tally.least(look) for look in (*LOOKS, "statements")) > 0, tally

@@ -81,22 +81,25 @@ class House:
         return {scope for scope, _ in self.reads}
 
 
+class OpeningDisk(Disk):
+    """Keeps the names of the files and folders that are opened."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    def open_file(self, name: str, parent: int) -> int:
+        self.names.append(name)
+        return super().open_file(name, parent)
+
+    def open_folder(self, name: str, parent: int) -> int:
+        self.names.append(name)
+        return super().open_folder(name, parent)
+
+
 @asynccontextmanager
-async def house(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[House]:
+async def house(workspace: Path) -> AsyncIterator[House]:
     """The program on a workspace; Ana is its owner."""
-    names: list[str] = []
-    open_file, open_folder = Disk.open_file, Disk.open_folder
-
-    def opening_file(disk: Disk, name: str, parent: int) -> int:
-        names.append(name)
-        return open_file(disk, name, parent)
-
-    def opening_folder(disk: Disk, name: str, parent: int) -> int:
-        names.append(name)
-        return open_folder(disk, name, parent)
-
-    monkeypatch.setattr(Disk, "open_file", opening_file)
-    monkeypatch.setattr(Disk, "open_folder", opening_folder)
+    disk = OpeningDisk()
     reads: list[tuple[Scope, PageId]] = []
     clock, agent = ManualClock(START), NosyAgent()
     async with opened(
@@ -105,23 +108,22 @@ async def house(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
         zone=UTC,
         agent=agent,
         on_read=lambda scope, page: reads.append((scope, page)),
+        disk=disk,
     ) as app:
         events = Events(clock)
         slack = RecordingAdapter("slack", lambda: str(events.number()))
         app.add(slack)
         running = asyncio.create_task(slack.run(app.turn.take_in))
         await asyncio.sleep(0)
-        yield House(app, clock, slack, events, agent, reads, names)
+        yield House(app, clock, slack, events, agent, reads, disk.names)
         await slack.close()
         await running
         await app.parts.conversations.close()
 
 
 @pytest.mark.asyncio
-async def test_case_60_what_a_dm_knows_is_not_opened_in_a_channel(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with house(tmp_path / "w", monkeypatch) as at:
+async def test_case_60_what_a_dm_knows_is_not_opened_in_a_channel(tmp_path: Path) -> None:
+    async with house(tmp_path / "w") as at:
         await at.told(ANAS_DM, ANA, "remember: my birthday is 3 May")
         await at.told(GENERAL, ANA, "We decided to celebrate every birthday with cake.")
         here = await at.asked(ANAS_DM, ANA, "when is my birthday?")
@@ -136,12 +138,10 @@ async def test_case_60_what_a_dm_knows_is_not_opened_in_a_channel(
 
 @pytest.mark.parametrize("kind", [kind for kind in RoomKind if kind is not RoomKind.DIRECT])
 @pytest.mark.asyncio
-async def test_case_61_only_a_dm_opens_what_is_the_owners(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: RoomKind
-) -> None:
+async def test_case_61_only_a_dm_opens_what_is_the_owners(tmp_path: Path, kind: RoomKind) -> None:
     thread = "17.1" if kind in {RoomKind.PUBLIC_THREAD, RoomKind.FORUM_POST} else ""
     place = spot("C9", kind, "#plans", thread)
-    async with house(tmp_path / "w", monkeypatch) as at:
+    async with house(tmp_path / "w") as at:
         (tmp_path / "w/MEMORY.md").write_text("The vault code is 4711.\n", "utf-8")
         await at.told(ANAS_DM, ANA, "remember: the vault is in the cellar")
         at.reads.clear()
@@ -163,10 +163,8 @@ async def test_case_61_only_a_dm_opens_what_is_the_owners(
 
 
 @pytest.mark.asyncio
-async def test_case_61_a_scheduled_save_of_a_group_opens_the_groups_pages_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with house(tmp_path / "w", monkeypatch) as at:
+async def test_case_61_a_scheduled_save_of_a_group_opens_the_groups_pages_alone(tmp_path: Path) -> None:
+    async with house(tmp_path / "w") as at:
         (tmp_path / "w/MEMORY.md").write_text("The vault code is 4711.\n", "utf-8")
         await at.asked(GENERAL, ANA, "blocked: waiting for the code of the vault")
         at.reads.clear()
@@ -183,10 +181,10 @@ async def test_case_61_a_scheduled_save_of_a_group_opens_the_groups_pages_alone(
 @pytest.mark.parametrize("kind", [RoomKind.DIRECT, RoomKind.PRIVATE_THREAD, RoomKind.CHANNEL])
 @pytest.mark.asyncio
 async def test_case_118_what_was_told_in_private_is_in_no_request_of_another_room(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: RoomKind
+    tmp_path: Path, kind: RoomKind
 ) -> None:
     private = spot("P1", kind, "ana" if kind is RoomKind.DIRECT else "#leads")
-    async with house(tmp_path / "w", monkeypatch) as at:
+    async with house(tmp_path / "w") as at:
         await at.told(private, ANA, "remember: staging db host is 10.0.0.9", "remember: the salary talk is on Friday")
         for question in ("what is the staging db host?", "when is the salary talk?"):
             known = await at.asked(private, ANA, question)
@@ -202,8 +200,8 @@ async def test_case_118_what_was_told_in_private_is_in_no_request_of_another_roo
 
 
 @pytest.mark.asyncio
-async def test_case_119_two_persons_dms_are_two_memories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with house(tmp_path / "w", monkeypatch) as at:
+async def test_case_119_two_persons_dms_are_two_memories(tmp_path: Path) -> None:
+    async with house(tmp_path / "w") as at:
         await at.told(BENS_DM, BEN, "remember: I am pregnant", "We decided to tell the team in June.")
         known = await at.asked(BENS_DM, BEN, "any news for the team?")
         assert "June" in known
@@ -220,9 +218,9 @@ async def test_case_119_two_persons_dms_are_two_memories(tmp_path: Path, monkeyp
 
 
 @pytest.mark.asyncio
-async def test_case_120_a_group_dm_is_a_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_case_120_a_group_dm_is_a_group(tmp_path: Path) -> None:
     trip = spot("G1", RoomKind.GROUP_DM, "ana, ben, cy")
-    async with house(tmp_path / "w", monkeypatch) as at:
+    async with house(tmp_path / "w") as at:
         await at.told(ANAS_DM, ANA, "TODO: ana buys the surprise present by Friday")
         assert "surprise" in await at.asked(ANAS_DM, ANA, "what is on my list?")
         greeted = await at.told(trip, ANA, "TODO: ana books the train by Friday")
