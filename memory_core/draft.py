@@ -20,6 +20,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 
 from memory_core import journal
+from memory_core.attention_draft import AttentionDraft
 from memory_core.bars import Fact
 from memory_core.clock import day_in
 from memory_core.errors import UnknownPage
@@ -29,16 +30,16 @@ from memory_core.index import Index
 from memory_core.layouts import INDEX, Form, Kind, Table, journal_page
 from memory_core.ledger.base import Hit
 from memory_core.naming import slug
-from memory_core.note_operations import AddLine, AddNotes, AddPoints, AddRoute
 from memory_core.operations import Operation
-from memory_core.record_operations import AddRecord, StrikeRecord, TouchRecord
+from memory_core.operations.attention import PutFact
+from memory_core.operations.journal import AddNotes, AddPoints
+from memory_core.operations.records import AddRecord, StrikeRecord, TouchRecord
+from memory_core.operations.routes import AddLine, AddRoute
 from memory_core.record_values import shortened
 from memory_core.records import Placed, Record, parse, remove, render, struck
 from memory_core.routing import match
 from memory_core.sameness import best, opposes, repeats, stated, words
 from memory_core.templates import page_text
-from memory_core.work_draft import WorkDraft
-from memory_core.work_operations import PutFact
 
 TITLE_CHARACTERS = 80
 
@@ -106,7 +107,7 @@ class Draft:
         page = self.page_of(fact)
         form = self.table.rule(page).form if page else None
         if page and form is Form.ATTENTION:
-            news = WorkDraft(self, page).take(fact)
+            news = AttentionDraft(self, page).take(fact)
         elif page and form in (Form.NEWEST_FIRST, Form.ADDED):
             news = self._record(page, fact)
         else:
@@ -156,7 +157,7 @@ class Draft:
             offset = journal.offset_of(self.now, self.zone)
             self.do(PutFact(attention, "last flush", f"{self.now.astimezone(self.zone):%Y-%m-%d %H:%M} ({offset})"))
             self.do(PutFact(attention, "pending", str(pending)))
-            WorkDraft(self, attention).clear_done()
+            AttentionDraft(self, attention).clear_done()
 
     def page_of(self, fact: Fact) -> PageId | None:
         """The page that the layout names for the fact; None where it names none.

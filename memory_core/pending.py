@@ -14,7 +14,7 @@ from memory_core.bars import Fact
 from memory_core.flush_state import PendingItem
 from memory_core.ids import MessageKey
 from memory_core.layouts import Kind
-from memory_core.record_operations import with_sources
+from memory_core.record_values import with_sources
 from memory_core.sameness import best, stated, words
 
 FLUSHES = 3

@@ -98,6 +98,12 @@ class Record:
         return f"[{self.day.isoformat() if self.day else 'undated'}] {self.title}"
 
 
+def with_sources(known: tuple[Source, ...], more: tuple[Source, ...]) -> tuple[Source, ...]:
+    """The sources with those of `more` whose messages are not among them yet."""
+    keys = {key for source in known for key in source.keys}
+    return (*known, *(source for source in more if not keys.issuperset(source.keys)))
+
+
 def struck(record: Record) -> str:
     """`[2026-01-09] title: body` on one line: what remains of a superseded record."""
     return shortened(f"{record.label}: {flat(record.text)}" if record.text else record.label, _STRUCK_CHARACTERS)

@@ -12,11 +12,11 @@ from datetime import datetime
 from memory_core import attention, journal, tasks
 from memory_core.ids import MessageKey, PageId
 from memory_core.layouts import TASKS, Form, Table
-from memory_core.note_operations import DropNotes
 from memory_core.operations import Operation
-from memory_core.record_operations import DropRecord, LowerRecord
+from memory_core.operations.attention import DropRow, DropTask
+from memory_core.operations.journal import DropNotes
+from memory_core.operations.records import DropRecord, LowerRecord
 from memory_core.records import parse
-from memory_core.work_operations import DropRow, DropTask
 
 
 def withdraw(key: MessageKey, texts: Mapping[PageId, str], table: Table, at: datetime) -> list[Operation]:

@@ -13,7 +13,7 @@ from memory_core.candidates import Value
 from memory_core.escape import escape, escape_comment, flat, plain, unescape, unescape_comment
 from memory_core.ids import MessageKey, PageId
 from memory_core.layouts import Form
-from memory_core.record_operations import StrikeRecord
+from memory_core.operations.records import StrikeRecord
 from memory_core.records import (
     Record,
     Source,

@@ -1,4 +1,4 @@
-"""Operations on attention's table, blockers and snapshot, and on pending_tasks.json (see memory_core.operations)."""
+"""Operations on attention and on pending_tasks.json (the two rules they keep: memory_core.operations)."""
 
 from __future__ import annotations
 

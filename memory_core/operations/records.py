@@ -1,4 +1,4 @@
-"""Operations on records (see memory_core.operations for the two rules that every operation keeps)."""
+"""Operations on records (the two rules they keep: memory_core.operations)."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Literal
 from memory_core.blocks import lines_of, newline_of
 from memory_core.ids import MessageKey, PageId
 from memory_core.layouts import Form
+from memory_core.record_values import with_sources
 from memory_core.records import Placed, Record, Source, insert, parse, remove
 from memory_core.records import replace as replace_record
 
@@ -169,12 +170,6 @@ class UnstrikeRecord:
         """The struck line again."""
         found = parse(self.block).records
         return StrikeRecord(self.page, found[0].record.identity if found else "", self.block, self.line)
-
-
-def with_sources(known: tuple[Source, ...], more: tuple[Source, ...]) -> tuple[Source, ...]:
-    """The sources with those of `more` whose messages are not among them yet."""
-    keys = {key for source in known for key in source.keys}
-    return (*known, *(source for source in more if not keys.issuperset(source.keys)))
 
 
 def _same_words(placed: Placed, planned: tuple[Placed, ...]) -> bool:

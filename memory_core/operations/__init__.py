@@ -7,8 +7,10 @@ make a plan safe to repeat after a crash, and to check after it was written:
 * what a person changed meanwhile stays: an operation that no longer fits the text does nothing.
 
 Each has `page`, the one page that it changes; `apply(text, form)`, that page's text after it (`form` is the page's);
-and `undo(before)`, the inverse for the text that the operation was planned on. The operations themselves stand in
-record_operations, work_operations (attention, tasks) and note_operations (journal, daily lines, index).
+and `undo(before)`, the inverse for the text that the operation was planned on.
+
+    records     records of a page                 journal     a day's notes, daily lines
+    attention   tasks, blockers, snapshot         routes      what makes a new page reachable
 """
 
 from __future__ import annotations
@@ -17,17 +19,9 @@ from typing import Annotated, TypeAlias
 
 from pydantic import Field
 
-from memory_core.note_operations import (
-    AddLine,
-    AddNotes,
-    AddPoints,
-    AddRoute,
-    DropLine,
-    DropNotes,
-    DropPoints,
-    KillRoute,
-)
-from memory_core.record_operations import (
+from memory_core.operations.attention import DropBlocker, DropRow, DropTask, PutBlocker, PutFact, PutRow, PutTask
+from memory_core.operations.journal import AddNotes, AddPoints, DropNotes, DropPoints
+from memory_core.operations.records import (
     AddRecord,
     DropRecord,
     LowerRecord,
@@ -35,7 +29,9 @@ from memory_core.record_operations import (
     TouchRecord,
     UnstrikeRecord,
 )
-from memory_core.work_operations import DropBlocker, DropRow, DropTask, PutBlocker, PutFact, PutRow, PutTask
+from memory_core.operations.routes import AddLine, AddRoute, DeprecateRoute, DropLine
+
+__all__ = ["Operation"]
 
 Operation: TypeAlias = Annotated[
     AddRecord
@@ -58,7 +54,7 @@ Operation: TypeAlias = Annotated[
     | AddLine
     | DropLine
     | AddRoute
-    | KillRoute,
+    | DeprecateRoute,
     Field(discriminator="op"),
 ]
 """Any operation; `op` tells which in JSON."""

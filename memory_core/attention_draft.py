@@ -17,10 +17,10 @@ from memory_core.clock import day_in
 from memory_core.ids import PageId
 from memory_core.layouts import TASKS, Kind
 from memory_core.operations import Operation
+from memory_core.operations.attention import DropBlocker, DropRow, PutBlocker, PutFact, PutRow, PutTask
 from memory_core.record_values import shortened
 from memory_core.sameness import best, words
 from memory_core.tasks import Status, Task
-from memory_core.work_operations import DropBlocker, DropRow, PutBlocker, PutFact, PutRow, PutTask
 
 _FACT = re.compile(
     r"(?P<key>\S[^\n]{1,58}?)\s*(?:[:：=]\s|\s(?:is|are|ist|sind)(?: now| at| on)?\s|[是在])\s*(?P<value>\S.*)"
@@ -41,7 +41,7 @@ class Target(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class WorkDraft:
+class AttentionDraft:
     """Changes of one scope's attention page, into a draft."""
 
     draft: Target
