@@ -28,7 +28,7 @@ from memory_core.over_budget import over_budget
 from memory_core.tasks import parse as parse_tasks
 from memory_core.text import one_line, terms
 from memory_core.zone import zone_of
-from memory_core.zones import zone_named
+from memory_core.zone_names import zone_named
 
 TITLE_CHARACTERS = 80
 BODY_CHARACTERS = 2000

@@ -18,10 +18,10 @@ from bot.run import settings_for
 from bot.settings import Settings
 from memory_core.disclosure import Disclosure, Loaded
 from memory_core.errors import BadInput
+from memory_core.friendly_name import slug
 from memory_core.ids import DirectScope, GroupScope, PersonKey, RoomKey, Scope
 from memory_core.loading import Mode, disclose
 from memory_core.names import Names
-from memory_core.naming import slug
 from memory_core.session import Session
 from memory_core.store.tree import Tree as Files
 from memory_core.workspace import require

@@ -25,11 +25,11 @@ from memory_core.bars import Fact
 from memory_core.clock import day_in
 from memory_core.errors import UnknownPage
 from memory_core.escape import escape_comment
+from memory_core.friendly_name import slug
 from memory_core.ids import MessageKey, PageId
 from memory_core.index import Index
 from memory_core.layouts import INDEX, Form, Kind, Table, journal_page
 from memory_core.ledger.base import Hit
-from memory_core.naming import slug
 from memory_core.operations import Operation
 from memory_core.operations.attention import PutFact
 from memory_core.operations.journal import AddNotes, AddPoints
@@ -39,14 +39,14 @@ from memory_core.record_values import shortened
 from memory_core.records import Placed, Record, parse, remove, render, struck
 from memory_core.routing import match
 from memory_core.sameness import best, opposes, repeats, stated, words
-from memory_core.templates import page_text
+from memory_core.templates import new_page
 
 TITLE_CHARACTERS = 80
 
 
 def start_text(table: Table, page: PageId) -> str:
     """What a page that does not exist yet begins with ('' for the program's own files and journals)."""
-    return page_text(table, page) or ""
+    return new_page(table, page) or ""
 
 
 @dataclass(frozen=True, slots=True)

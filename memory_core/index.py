@@ -33,7 +33,7 @@ from memory_core.index_fit import within
 from memory_core.index_lines import Line, Part, cells, columns, is_alignment, key_of, outline, paths_in
 from memory_core.layouts import Form, PageRule, Priority, Table
 from memory_core.script import fold
-from memory_core.zones import zone_named
+from memory_core.zone_names import zone_named
 
 __all__ = [
     "CatalogueRow",

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from memory_core.errors import BadInput, NamesDamaged
+from memory_core.friendly_name import Taken, friendly_name
 from memory_core.ids import RoomKey
-from memory_core.naming import Taken, friendly_name
 from memory_core.store.pages import is_group_name
 from memory_core.text import one_line
 

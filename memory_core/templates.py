@@ -68,7 +68,7 @@ _TITLES = {
 }
 
 
-def page_text(table: Table, page: PageId) -> str | None:
+def new_page(table: Table, page: PageId) -> str | None:
     """The text of a new page of `table`; None for one that has no template (the index, states, journals, archives).
 
     Raises UnknownPage.

@@ -34,7 +34,7 @@ from memory_core.store.disk import FOLDER_MODE, Disk, Entry, translated
 from memory_core.store.encoding import encode
 from memory_core.store.pages import ScopePages
 from memory_core.store.tree import Tree
-from memory_core.templates import page_text
+from memory_core.templates import new_page
 
 KEY = PROGRAM / "key"
 KEY_BYTES = 32
@@ -153,7 +153,7 @@ def _wanted(tree: Tree, layout: Layout, day: date, zone: str) -> list[tuple[Pure
     for rule in table.rules:
         if rule.page.endswith("*"):
             continue
-        text = page_text(table, rule.page)
+        text = new_page(table, rule.page)
         if rule.page == INDEX:
             text = new_index(
                 table,

@@ -21,7 +21,7 @@ from memory_core.escape import flat
 from memory_core.ids import PageId
 from memory_core.layouts import APM
 from memory_core.script import fold
-from memory_core.templates import page_text
+from memory_core.templates import new_page
 from tests.scale import scale
 
 NASTY = [
@@ -63,7 +63,7 @@ HAND = st.lists(
 
 def _new(newline: str = "\n") -> str:
     """The page as a first use lays it down."""
-    return (page_text(APM.group, PageId("attention")) or "").replace("\n", newline)
+    return (new_page(APM.group, PageId("attention")) or "").replace("\n", newline)
 
 
 def _flat(row: TaskRow) -> TaskRow:

@@ -21,7 +21,7 @@ from memory_core.errors import StoreFailed, WorkspaceGone, WorkspaceHeld
 from memory_core.index import parse
 from memory_core.layouts import APM
 from memory_core.lock import hold
-from memory_core.templates import page_text
+from memory_core.templates import new_page
 from memory_core.workspace import OWNER_PURPOSE, Workspace, initialise, workspace_key
 from tests.memory_core.disks import temporary_files
 from tests.memory_core.processes import initialise_many
@@ -239,6 +239,6 @@ def test_every_page_that_people_or_the_flush_start_from_has_a_template() -> None
     for table in (APM.direct, APM.group):
         for rule in table.rules:
             page = rule.page.replace("*", "2026-04-06" if "journal" in rule.page else "2026-04")
-            text = page_text(table, type(rule.page)(page))
+            text = new_page(table, type(rule.page)(page))
             assert (text is None) == (rule.form in {"index", "state", "journal", "archive"})
             assert text is None or text.startswith("# ")

@@ -18,7 +18,7 @@ so no name is a path.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import count
 
 from memory_core.ids import RoomKey
@@ -41,8 +41,11 @@ _SHAPELESS = frozenset(
 )
 
 
-def fold(name: str) -> str:
-    """The form under which two names are the same: NFKC and case-folded until that changes nothing."""
+def fold_name(name: str) -> str:
+    """The form under which two names are the same: NFKC and case-folded until that changes nothing.
+
+    (Words are compared by script.fold, once: a file system is stricter than a reader.)
+    """
     while (folded := unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())) != name:
         name = folded
     return name
@@ -50,7 +53,7 @@ def fold(name: str) -> str:
 
 def _compared(name: str) -> str:
     # Some file systems compare in capitals, and a few letters (the dotless ı) meet another one only there.
-    return fold(fold(name).upper())
+    return fold_name(fold_name(name).upper())
 
 
 class Taken:
@@ -66,18 +69,11 @@ class Taken:
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and _compared(name) in self._folded
 
-    def __len__(self) -> int:
-        return len(self._folded)
 
-
-def friendly_name(title: str, room_key: RoomKey, server: str, taken: Taken | Collection[str]) -> str:
-    """The name for a room with this title on this server: none of `taken`, 1 to 60 bytes. Never raises.
-
-    A `Taken` answers at once; any other collection is gone through first.
-    """
-    known = taken if isinstance(taken, Taken) else Taken(taken)
+def friendly_name(title: str, room_key: RoomKey, server: str, taken: Taken) -> str:
+    """The name for a room with this title on this server: none of `taken`, 1 to 60 bytes. Never raises."""
     base = slug(title) or f"room-{slug(room_key.native[-_ID_CHARACTERS:])}".rstrip("-")
-    return next(name for name in _tries(base, server) if name not in known and name not in RESERVED)
+    return next(name for name in _tries(base, server) if name not in taken and name not in RESERVED)
 
 
 def _tries(base: str, server: str) -> Iterator[str]:
@@ -95,7 +91,7 @@ def _with_suffix(base: str, suffix: str) -> str:
 def slug(text: str, limit_bytes: int = LIMIT_BYTES) -> str:
     """The rule's text form of a title, at most `limit_bytes` long; empty where nothing of it can stay."""
     kept: list[str] = []
-    for character in fold(text):
+    for character in fold_name(text):
         category = unicodedata.category(character)
         if ord(character) in _SHAPELESS:
             continue
@@ -105,7 +101,7 @@ def slug(text: str, limit_bytes: int = LIMIT_BYTES) -> str:
         elif kept and kept[-1] != "-":
             kept.append("-")
     # Taking a character out can bring two together that normalise to a third one.
-    return _cut(fold("".join(kept)), limit_bytes)
+    return _cut(fold_name("".join(kept)), limit_bytes)
 
 
 def _cut(name: str, limit_bytes: int) -> str:

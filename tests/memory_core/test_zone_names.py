@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from memory_core.zones import zone_named
+from memory_core.zone_names import zone_named
 
 
 @pytest.mark.parametrize(
