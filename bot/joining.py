@@ -88,4 +88,7 @@ class Joining:
         kept = await answer_purpose(handle, zone, purpose, rooms=[incoming.room.key], admin=admin)
         if kept is None:
             return "This group has a purpose already; an admin of the room can change it."
+        state = await self.state(incoming.room.key)
+        if state.purpose_question is not None:  # answered: from now on a reply to the greeting is talk
+            await self.keep(incoming.room.key, replace(state, purpose_question=None))
         return f"Thank you. This group's purpose is now: {kept}"

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from memory_core.layouts import Kind
+from memory_core.script import fold
 
 
 class Right(StrEnum):
@@ -48,7 +49,7 @@ FORMS = (
 )
 
 _BY_WORD = {form.word: form for form in FORMS}
-_TEXT_COMMAND = re.compile(r"!?\s*/?remem(?:\s+(?P<rest>.*))?", re.DOTALL | re.IGNORECASE)
+_TEXT_COMMAND = re.compile(r"[!！]?\s*/?remem(?:\s+(?P<rest>.*))?", re.DOTALL | re.IGNORECASE)
 _KINDS = frozenset(kind.value for kind in Kind)
 _KIND_PREFIX = re.compile(r"(?P<kind>[^\W\d_]{3,15})\s*[:：]\s*(?P<text>.+)", re.DOTALL)
 
@@ -71,12 +72,12 @@ class Unknown:
 
 def parse(words: str) -> Call | Unknown:
     """What stands after /remem, as a call. A form that needs an argument and has none gets help on itself."""
-    word, _, argument = words.strip().partition(" ")
+    word, argument = [*words.split(maxsplit=1), "", ""][:2]
     form = _BY_WORD.get(word.lower())
     if form is None:
         near = difflib.get_close_matches(word.lower(), [known for known in _BY_WORD if known], n=1, cutoff=0.5)
         return Unknown(word[:40], near[0] if near else "")
-    return Call(form, argument.strip())
+    return Call(form, argument.strip() if fold(argument).strip() else "")
 
 
 def text_command(text: str, *, addressed: bool) -> str | None:
@@ -86,7 +87,7 @@ def text_command(text: str, *, addressed: bool) -> str | None:
     """
     stripped = text.strip()
     match = _TEXT_COMMAND.fullmatch(stripped)
-    if match is None or not (stripped.startswith("!") or addressed):
+    if match is None or not (stripped.startswith(("!", "！")) or addressed):
         return None
     return (match.group("rest") or "").strip()
 
