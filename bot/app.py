@@ -2,7 +2,7 @@
 
     opened     the workspace held, swept and laid down; the ledger checked; parts built; open plans finished
     run        adapters deliver into the turn, the schedule rings
-    closed     intake stops; what is durable and not answered stays owed; everything is closed
+    closed     intake stops; what is durable and not answered is kept for the next flush; everything is closed
 
 A platform's adapter is imported only if it has a token.
 """

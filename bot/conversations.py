@@ -128,7 +128,7 @@ class Conversations:
             await asyncio.wait(tuple(self._tasks.values()))
 
     async def close(self) -> None:
-        """Stop at once: what was not answered is owed in the ledger and is answered after the next start."""
+        """Stop at once: what was not answered is in the ledger, and is saved with the next flush."""
         tasks = tuple(self._tasks.values())
         for task in tasks:
             task.cancel()
