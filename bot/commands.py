@@ -26,7 +26,8 @@ from memory_core.layouts import TASKS, Form, Kind
 from memory_core.messages import Message, Voice
 from memory_core.over_budget import over_budget
 from memory_core.tasks import parse as parse_tasks
-from memory_core.text import one_line, terms
+from memory_core.terms import terms
+from memory_core.text import one_line
 from memory_core.zone import zone_of
 from memory_core.zone_names import zone_named
 

@@ -18,8 +18,10 @@ from memory_core.errors import Denied
 from memory_core.ids import PageId
 from memory_core.layouts import INDEX, Form
 from memory_core.messages import Message, Voice
+from memory_core.pleasantry import is_pleasantry
 from memory_core.search import Hit, Placed, rank, strong
-from memory_core.text import is_pleasantry, one_line, terms
+from memory_core.terms import terms
+from memory_core.text import one_line
 from memory_core.units import Unit, units_of
 
 QUOTED = 3

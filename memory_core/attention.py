@@ -27,8 +27,9 @@ from dataclasses import dataclass
 from datetime import date
 
 from memory_core.blocks import Line, lines_of, newline_of
-from memory_core.escape import escape, escape_comment, flat, unescape, unescape_comment
+from memory_core.escape import escape, escape_comment, unescape, unescape_comment
 from memory_core.script import fold
+from memory_core.text import flat
 
 TASKS = "Active Tasks"
 BLOCKERS = "Blockers"

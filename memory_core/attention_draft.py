@@ -18,9 +18,9 @@ from memory_core.ids import PageId
 from memory_core.layouts import TASKS, Kind
 from memory_core.operations import Operation
 from memory_core.operations.attention import DropBlocker, DropRow, PutBlocker, PutFact, PutRow, PutTask
-from memory_core.record_values import shortened
 from memory_core.sameness import best, words
 from memory_core.tasks import Status, Task
+from memory_core.text import one_line
 
 _FACT = re.compile(
     r"(?P<key>\S[^\n]{1,58}?)\s*(?:[:：=]\s|\s(?:is|are|ist|sind)(?: now| at| on)?\s|[是在])\s*(?P<value>\S.*)"
@@ -96,7 +96,7 @@ class AttentionDraft:
         return best(asked, ((task, words(task.title)) for task in known.values()))
 
     def _new(self, fact: Fact, status: Status) -> bool:
-        title = shortened(fact.title, 120)
+        title = one_line(fact.title, 120)
         key = fact.sources[0].keys[0]
         task = Task(
             id=tasks.task_id(key, title),
@@ -138,7 +138,7 @@ class AttentionDraft:
             return known is not None and self.draft.do(DropBlocker(self.page, known))
         if known is not None:
             return False
-        text = shortened(fact.body, _BLOCKER_CHARACTERS)
+        text = one_line(fact.body, _BLOCKER_CHARACTERS)
         return self.draft.do(PutBlocker(self.page, f"{text} (@{fact.who or fact.sources[0].name}, {fact.day})"))
 
     def _environment(self, fact: Fact) -> bool:

@@ -15,7 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memory_core.blocks import Line, lines_of, newline_of
-from memory_core.escape import escape_comment, flat, unescape_comment
+from memory_core.escape import escape_comment, unescape_comment
+from memory_core.text import flat
 
 _DAY = re.compile(r"- (\d{4}-\d{2}-\d{2}): (.*)")
 

@@ -35,11 +35,11 @@ from memory_core.operations.attention import PutFact
 from memory_core.operations.journal import AddNotes, AddPoints
 from memory_core.operations.records import AddRecord, StrikeRecord, TouchRecord
 from memory_core.operations.routes import AddLine, AddRoute
-from memory_core.record_values import shortened
 from memory_core.records import Placed, Record, parse, remove, render, struck
 from memory_core.routing import match
 from memory_core.sameness import best, opposes, repeats, stated, words
 from memory_core.templates import new_page
+from memory_core.text import one_line
 
 TITLE_CHARACTERS = 80
 
@@ -259,14 +259,14 @@ class Draft:
         self.last_said[day] = max(one.said_at, self.last_said.get(day, one.said_at))
 
     def _point(self, said_at: datetime, text: str) -> None:
-        self.points.setdefault(journal.local_day(said_at, self.zone), []).append(shortened(text, TITLE_CHARACTERS))
+        self.points.setdefault(journal.local_day(said_at, self.zone), []).append(one_line(text, TITLE_CHARACTERS))
 
 
 def record_of(fact: Fact) -> Record:
     """The record that a fact becomes."""
     return Record(
         day=fact.day,
-        title=shortened(fact.title, TITLE_CHARACTERS),
+        title=one_line(fact.title, TITLE_CHARACTERS),
         body=fact.body,
         tags=fact.tags,
         last_referenced=fact.day,

@@ -10,16 +10,13 @@ Our pages give a meaning to a few forms only, all of them at the start of a line
 
 `escape` puts ONE backslash in front of such a form, after the backslashes that stand there already; `unescape` takes
 one away. So `unescape(escape(text)) == text` for every text, and nothing that went through `escape` is a heading,
-field, fence or comment of ours. `plain` is what a text becomes before it is kept at all: one kind of line end, no
-control characters, nothing that UTF-8 cannot hold.
+field, fence or comment of ours. What a text is cleaned of before it is kept at all: memory_core.text.
 """
 
 from __future__ import annotations
 
 import re
 
-_BREAKS = re.compile("\r\n|[\r\n\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
-_CONTROLS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufeff]")
 _ACTIVE = r"(?=#|```|~~|[-*+](?:[ \t]|$)|>|\||\[|---|===|\d{4}[-/.]\d)"
 _START = re.compile(rf"^([ \t]*\\*){_ACTIVE}", re.MULTILINE)
 _ESCAPED_START = re.compile(rf"^([ \t]*\\*)\\{_ACTIVE}", re.MULTILINE)
@@ -48,14 +45,3 @@ def escape_comment(text: str) -> str:
 def unescape_comment(text: str) -> str:
     """The text that `escape_comment` was given."""
     return _ESCAPED_OPEN.sub(r"<\1!--", _ESCAPED_CLOSE.sub(r"--\1>", text))
-
-
-def plain(text: str) -> str:
-    """`text` with `\\n` as its only line end and without control characters; empty lines and outer blanks dropped."""
-    lines = (_CONTROLS.sub(" ", line).rstrip() for line in _BREAKS.split(text))
-    return "\n".join(line for line in lines if line).strip()
-
-
-def flat(text: str) -> str:
-    """`text` on one line: every run of blanks and line breaks becomes one blank."""
-    return " ".join(plain(text).split())

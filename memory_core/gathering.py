@@ -23,10 +23,10 @@ from memory_core.journal import local_day
 from memory_core.layouts import FLUSH_STATE, INDEX, TASKS, Form, Kind, journal_page
 from memory_core.ledger.base import Hit, ScopeLedger
 from memory_core.messages import Message
-from memory_core.record_values import shortened
 from memory_core.records import parse as parse_records
 from memory_core.standing import Standing
 from memory_core.store.base import PageText
+from memory_core.text import one_line
 from memory_core.withdrawal import withdraw
 
 _FORMS = frozenset({Form.ATTENTION, Form.NEWEST_FIRST, Form.ADDED, Form.DAILY_LINES, Form.INDEX})
@@ -131,6 +131,6 @@ async def _noted(handle: Handle, draft: Draft, message: MessageKey, page: PageId
         text, name, person = (task.title if task else ""), "", ""
     if entry is not None:
         name, person = entry.message.author_name, entry.message.author
-        text = text or shortened(" ".join(entry.message.text.split()), _NOTE_CHARACTERS)
+        text = text or one_line(entry.message.text, _NOTE_CHARACTERS)
     said_at = entry.message.sent_at if entry is not None else draft.now
     return Noted(known, page, text or known.value, name, person, message, said_at)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from memory_core.script import fold, is_paired
-from memory_core.text import terms
+from memory_core.terms import terms
 
 _TYPO_LETTERS = 6
 STRONG, PLAIN, WEAK = 1.0, 0.65, 0.3

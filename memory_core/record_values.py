@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from datetime import date
 
 from memory_core.candidates import Value
-from memory_core.escape import flat, plain
 from memory_core.ids import MessageKey
+from memory_core.text import flat, one_line, plain
 
 _STRUCK_CHARACTERS = 160
 
@@ -106,7 +106,7 @@ def with_sources(known: tuple[Source, ...], more: tuple[Source, ...]) -> tuple[S
 
 def struck(record: Record) -> str:
     """`[2026-01-09] title: body` on one line: what remains of a superseded record."""
-    return shortened(f"{record.label}: {flat(record.text)}" if record.text else record.label, _STRUCK_CHARACTERS)
+    return one_line(f"{record.label}: {record.text}" if record.text else record.label, _STRUCK_CHARACTERS)
 
 
 def shortened(text: str, limit: int) -> str:

@@ -30,10 +30,11 @@ from datetime import date
 
 from memory_core.blocks import Block, blocks, line_entry, newline_of
 from memory_core.candidates import Value
-from memory_core.escape import escape, escape_comment, flat, unescape, unescape_comment
+from memory_core.escape import escape, escape_comment, unescape, unescape_comment
 from memory_core.ids import MessageKey
 from memory_core.layouts import Form
-from memory_core.record_values import Record, Source, shortened, struck
+from memory_core.record_values import Record, Source, struck
+from memory_core.text import flat
 
 _FIELD = re.compile(r"- (?:\*\*)?([A-Za-z]+)(?:\*\*)?:(?:\*\*)?(?: (.*)|$)", re.DOTALL)
 _KNOWN = frozenset({"tags", "fitness", "source", "body", "supersedes", "conflicts", "archived"})
@@ -55,7 +56,6 @@ __all__ = [
     "remove",
     "render",
     "replace",
-    "shortened",
     "struck",
 ]
 

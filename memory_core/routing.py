@@ -27,8 +27,9 @@ from memory_core.ids import PageId
 from memory_core.index import Index, Route
 from memory_core.layouts import PageRule, Priority, Table
 from memory_core.lexicon import Cue, cues, generality, likely_meant
+from memory_core.pleasantry import is_pleasantry
 from memory_core.script import fold, is_paired
-from memory_core.text import is_pleasantry, surfaces, terms
+from memory_core.terms import surfaces, terms
 
 THRESHOLD = 0.37
 LEXICON_SHARE = 0.6

@@ -1,6 +1,6 @@
 """Do two texts say the same? Asked of facts before one is written a second time.
 
-Words are compared as terms (memory_core.text). The answer leans to "no": a fact kept twice is merged by sleep later,
+Words are compared as terms (memory_core.terms). The answer leans to "no": a fact kept twice is merged by sleep later,
 a new fact taken for an old one is lost. So a repeat must add hardly a word, no number, keep the order of the words
 (`Redis over Memcached` is not `Memcached over Redis`), and not turn the meaning: the same words with a negation more
 or less (`alerts on`, `alerts off`) oppose each other.
@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import TypeVar
 
 from memory_core.script import fold
-from memory_core.text import terms
+from memory_core.terms import terms
 
 _NEW_COVERED = 0.8
 _OLD_COVERED = 0.5

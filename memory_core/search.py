@@ -4,7 +4,7 @@ Searched are the units of the scope's pages, journals and archive (memory_core.u
 never SOUL.md, and no page that the index leads to by [DEPRECATED] rows only. Every count and weight comes from these
 units alone: another scope's words cannot even change an order.
 
-A unit's score is BM25 over the terms of any script (memory_core.text) with three additions: a term in a record's
+A unit's score is BM25 over the terms of any script (memory_core.terms) with three additions: a term in a record's
 title counts `_TITLE` times, words that stand together in the question and in the text count as a phrase, and of equal
 scores the newer one is first. A match is a unit that shares a term with the question; `strong` leaves out those that
 share so little, compared with the best, that they are noise.
@@ -24,7 +24,7 @@ from memory_core.errors import StoreError, StoreFailed
 from memory_core.ids import PageId
 from memory_core.layouts import Form, Table
 from memory_core.store.base import Store
-from memory_core.text import terms
+from memory_core.terms import terms
 from memory_core.units import Unit, units_of
 
 _SATURATION = 1.2

@@ -17,9 +17,9 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from enum import StrEnum
 
-from memory_core.escape import flat
 from memory_core.ids import MessageKey
 from memory_core.script import fold
+from memory_core.text import flat
 
 _OWN = ("id", "title", "status", "priority", "createdAt", "completedAt", "due", "note", "source")
 

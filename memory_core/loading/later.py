@@ -17,7 +17,7 @@ from memory_core.loading.plan import Missing, Plan, View, look, read, states, un
 from memory_core.routing import Match
 from memory_core.search import Hit, rank, strong
 from memory_core.store.base import PageText
-from memory_core.text import terms
+from memory_core.terms import terms
 from memory_core.units import Unit
 
 EXCERPTS = 5

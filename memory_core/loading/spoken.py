@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from memory_core.layouts import Layout
-from memory_core.text import is_pleasantry
+from memory_core.pleasantry import is_pleasantry
 
 _NOTICE = re.compile(
     r"\s*(?:[\[<(【]\s*/?\s*(?:system|assistant|admin|developer)\b|(?:system|assistant)\b[^.\n]{0,20}[:：])",

@@ -19,7 +19,7 @@ from memory_core.loading.plan import Missing, Plan, View, authored, read, units
 from memory_core.routing import Match, best_convention
 from memory_core.search import Placed, rank, strong
 from memory_core.store.base import PageText
-from memory_core.text import terms
+from memory_core.terms import terms
 from memory_core.units import Unit, Units, render
 
 _HALF = "a page of P2 is read by search, at most half of the budget"

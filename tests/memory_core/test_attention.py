@@ -17,11 +17,11 @@ from memory_core.attention import (
     without_done,
     without_task,
 )
-from memory_core.escape import flat
 from memory_core.ids import PageId
 from memory_core.layouts import APM
 from memory_core.script import fold
 from memory_core.templates import new_page
+from memory_core.text import flat
 from tests.scale import scale
 
 NASTY = [

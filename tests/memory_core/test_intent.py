@@ -22,8 +22,8 @@ import pytest
 
 from memory_core.index import Index, new_index, parse
 from memory_core.layouts import APM, Table
+from memory_core.pleasantry import is_pleasantry
 from memory_core.routing import match
-from memory_core.text import is_pleasantry
 
 DATA = Path(__file__).parent / "data"
 GOAL = 0.90

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_core.candidates import Value
-from memory_core.escape import escape, escape_comment, flat, plain, unescape, unescape_comment
+from memory_core.escape import escape, escape_comment, unescape, unescape_comment
 from memory_core.ids import MessageKey, PageId
 from memory_core.layouts import Form
 from memory_core.operations.records import StrikeRecord
@@ -25,6 +25,7 @@ from memory_core.records import (
     replace,
     struck,
 )
+from memory_core.text import flat, plain
 from tests.scale import scale
 
 NASTY = (

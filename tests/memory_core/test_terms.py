@@ -8,7 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_core.text import fold, is_pleasantry, one_line, surfaces, terms
+from memory_core.pleasantry import is_pleasantry
+from memory_core.script import fold
+from memory_core.terms import surfaces, terms
+from memory_core.text import one_line
 
 
 @pytest.mark.parametrize(
