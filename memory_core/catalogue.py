@@ -5,7 +5,8 @@ decided, else what was first noted. The authored part of the index is not touche
 
 The last change of a page is the day that the page itself tells: the newest of its records' days and uses, of its
 daily lines, or of the last flush in its snapshot. Only a page that tells none has the day of its file, in the scope's
-zone: a file's time says when it was copied or restored, and a replay of old messages would bear today's date.
+zone, and never one that the clock has not reached: a file's time says when it was copied or restored, and a replay of
+old messages would bear today's date.
 
 After a flush its pages are known and are not read again; a journal that was not written keeps the line it has.
 """
@@ -80,21 +81,21 @@ async def _written(handle: Handle, change: Change) -> bool:
 def _rebuilt(handle: Handle, index: str, pages: Sequence[PageText], journals: Mapping[PageId, str]) -> str:
     """The index with this catalogue; its date moves only if something else changes."""
     zone = parse(index, handle.table).zone or handle.host_zone
+    today = day_in(zone, handle.clock.now())
     days = [(_day_of(page), what) for page, what in journals.items()]
-    text = with_catalogue(index, [_row(handle, page, zone) for page in pages], days)
-    if text == index:
-        return text
-    return with_front(text, "last_updated", day_in(zone, handle.clock.now()).isoformat())
+    text = with_catalogue(index, [_row(handle, page, zone, today) for page in pages], days)
+    return text if text == index else with_front(text, "last_updated", today.isoformat())
 
 
-def _row(handle: Handle, page: PageText, zone: tzinfo) -> CatalogueRow:
+def _row(handle: Handle, page: PageText, zone: tzinfo, today: date) -> CatalogueRow:
     rule = handle.table.rule(page.page)
     titles, day = _told(page.text, rule.form)
+    written = day_in(zone, datetime.fromtimestamp(page.stamp.mtime_ns / 1e9, UTC))
     return CatalogueRow(
         page=page.page,
         lines=len(page.text.splitlines()),
         tokens=_tokens(page.text, handle.counter.count),
-        changed=day or day_in(zone, datetime.fromtimestamp(page.stamp.mtime_ns / 1e9, UTC)),
+        changed=day or min(written, today),
         titles=titles,
         hint=rule.hint,
     )

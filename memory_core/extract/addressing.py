@@ -5,8 +5,8 @@
     ben, we use tabs                               we use tabs            ben takes part in the talk
     @ben renews it · @ana and I agreed             stays: they are told of, not spoken to
 
-A comma or colon behind the name tells, or a word that begins a new sentence (`we`, `please`, 我们 …); a verb tells
-that the sentence is about them. A name of several words counts only in front of such a word.
+A comma or colon behind the name tells, or a word that begins a new sentence (`we`, `please`, `TODO:`, 我们 …); a verb
+tells that the sentence is about them. A name of several words counts only in front of such a word.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _FULL_NAME = rf"{_NAMED}(?: (?-i:[A-Z])[\w.'’-]{{0,30}}){{1,2}}"
 _BEGINS = (
     r"(?=(?:we|i|it|that|this|these|those|the|an?|you|your|our|my|he|she|they|there|here|fwiw|fyi|btw|iirc|afaik|"
     r"imho|so|but|yes|yeah|yep|no|ok(?:ay)?|please|pls|can|could|let'?s|thanks|sorry|hi|hey|wir|ich|das|es|bitte)"
-    r"(?:['’][a-z]+)?(?!\w)|我|你|这|那|请|咱|大家)"
+    r"(?:['’][a-z]+)?(?!\w)|[a-z-]{2,16}(?: item)?[:：]|我|你|这|那|请|咱|大家)"
 )
 _BETWEEN = r"(?:\s*[,;/&、]\s*|\s+(?:(?:and|und)\s+)?|\s*[和与]\s*)(?=@)"
 _LAST = (

@@ -48,8 +48,9 @@ DONE = (
             r"^\W*(?:i'm )?(?:done|finished) with (?:the|our) ",
             r"\bi(?:'ve| have)?(?: just| finally| now)? (?:finished|completed|shipped|deployed|migrated|"
             r"released) (?:the|our|all)\b",
-            r"[^，,。]{2,40}(?:已经?|都|全部)[^，,。]{0,12}(?:完成|搞定|上线|发布|做完|改完|修好|发给|提交|"
+            r"[^，,。]{2,40}(?:已经?|都|全部)[^，,。]{0,12}(?:完成|搞定|上线|发布|做完|改完|修好|发[给到]|提交|"
             r"合并|部署|迁移完)",
+            r"[^，,。]{2,40}[，,]\s*(?:已?完成|搞定)了?[^\w?？吗]*$",
             r"[^，,。]{2,40}(?:完成|搞定|上线|做完|改完|写完|测完|画完|修好)了(?!吗)",
             r"(?:完了しました|終わりました|リリースしました|対応しました)",
             r"\b(?:ist|sind) (?:jetzt |nun |endlich )?(?:erledigt|fertig|umgestellt|ausgerollt|live)\b",

@@ -29,6 +29,7 @@ _PROJECT = re.compile(
     r"(?:\bproject|\bprojekt|项目|プロジェクト)\s*[:：“\"'`「]?\s*((?-i:[A-Z0-9])[\w-]{1,39})", re.IGNORECASE
 )
 _MENTION = re.compile(r"\s*(?<!\w)@[^\s,.:;，。：；、]{1,40}")
+_MENTIONS_FIRST = re.compile(r"^(?:\s*@[^\s,.:;，。：；、]{1,40}[\s,:，：、]+)+(?=\w)")
 _AT_ONCE = frozenset({Kind.DECISION, Kind.TASK})
 
 
@@ -100,7 +101,10 @@ def _candidate(item: Item, talk: Talk, first: int) -> Candidate | None:
     author = next(m.author for m in talk.messages if m.key == sources[0])
     names = frozenset(message.author_name.casefold() for message in talk.messages)
     body = one_line(unaddressed(found.text, names), 600)
+    if found.kind is Kind.TASK:
+        body = _MENTIONS_FIRST.sub("", body)
     title = title_of(_MENTION.sub("", body) if found.kind is Kind.TASK else body)
+    tags = tags_of(_MENTION.sub("", body))
     if found.claimed:
         body = f"@{talk.messages[item.at].author_name} says: {body}"
     return Candidate(
@@ -110,7 +114,7 @@ def _candidate(item: Item, talk: Talk, first: int) -> Candidate | None:
         author=author,
         sources=sources,
         value=_value(found),
-        tags=tags_of(body),
+        tags=tags,
         settled=item.settled,
         who=found.who,
         status=found.status,

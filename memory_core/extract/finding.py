@@ -13,6 +13,7 @@ from datetime import date
 from functools import lru_cache
 
 from memory_core.extract import cues_decisions, cues_lessons, cues_people, cues_talk, cues_work
+from memory_core.extract.addressing import unaddressed
 from memory_core.extract.cue import Cue, Firmness, group_in
 from memory_core.extract.dates import due_in
 from memory_core.extract.text import KEPT, Sentence, without_links
@@ -82,7 +83,16 @@ def _found(sentence: Sentence, message: Message, day: date, direct: bool) -> Fin
         return _style(sentence, message) if direct else None
     wished = None if sentence.question else _wished(plain)
     found = _wish(wished, message, direct=direct) if wished is not None else _stated(sentence, message, direct=direct)
+    if (rest := unaddressed(plain)) != plain:
+        found = _firmer(found, _stated(replace(sentence, text=rest, plain=rest), message, direct=direct), plain)
     return None if found is None else _dated(found, plain, day)
+
+
+def _firmer(found: Finding | None, behind: Finding | None, plain: str) -> Finding | None:
+    """What a sentence states, or what it states behind the people addressed (`@ben TODO: …`) where that is firmer."""
+    if behind is None or (found is not None and found.firmness >= behind.firmness):
+        return found
+    return replace(behind, who=behind.who or _named(plain)) if behind.kind is Kind.TASK else behind
 
 
 def _uncalled(sentence: Sentence) -> Sentence:
