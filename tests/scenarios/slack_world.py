@@ -6,12 +6,13 @@ the bot has answered. Rooms keep their order, so an answer proves that everythin
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 import sqlite3
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -37,6 +38,8 @@ class World:
     environment: Mapping[str, str]
     ana: User
     ben: User
+    rooms: dict[str, Channel] = field(default_factory=dict)
+    """The channels into which the bot was invited."""
 
     # -- what people do -------------------------------------------------------------------------------------------
 
@@ -45,7 +48,8 @@ class World:
         channel = self.peer.channel(name, members=[self.ana, self.ben], bot=False, private=private, topic=topic)
         await self.peer.invite_bot(channel, self.ana)
         await self.posts(channel)
-        await self.command(channel, self.ana, "status")
+        await self.settled(channel)
+        self.rooms[name] = channel
         return channel
 
     async def enter_group_dm(self, *people: User) -> Channel:
@@ -53,13 +57,14 @@ class World:
         channel = self.peer.group_dm(*people)
         await self.peer.mention(channel, people[0], "hello")
         await self.posts(channel, 2)
+        self.rooms["+".join(person.name for person in people)] = channel
         return channel
 
     async def teach(self, name: str) -> Channel:
-        """A new channel that knows of Redis."""
-        channel = await self.enter(name)
+        """One of the rooms, which knows of Redis from now on."""
+        channel = self.rooms[name]
         await self.peer.say(channel, self.ana, DECISION)
-        await self.command(channel, self.ana, "status")
+        await self.settled(channel)
         return channel
 
     async def ask(self, channel: Channel, user: User, text: str, thread: str = "") -> Post:
@@ -88,6 +93,10 @@ class World:
         delivered = await self.peer.command(channel, user)
         assert acknowledged(delivered)
         return (await self.posts(channel, since=since))[0]
+
+    async def settled(self, channel: Channel) -> None:
+        """All that was said in the channel is worked off, and what had to be said to it is posted."""
+        await self.command(channel, self.ana, "status")
 
     # -- what came of it ------------------------------------------------------------------------------------------
 
@@ -193,8 +202,14 @@ def _free_port() -> int:
 
 
 @asynccontextmanager
-async def slack_world(folder: Path, mode: Mode, **settings: str) -> AsyncIterator[World]:
-    """A workspace, and remem on an empty folder, connected to it. `settings`: more of its environment."""
+async def slack_world(
+    folder: Path, mode: Mode, *, rooms: Sequence[str] = (), **settings: str
+) -> AsyncIterator[World]:
+    """A workspace, and remem on an empty folder, connected to it and invited into `rooms`.
+
+    It posts one message a second in each channel, so a scenario with a room of its own that was greeted before waits
+    least. `settings`: more of its environment.
+    """
     async with SlackPeer(mode) as peer:
         port, workspace = _free_port(), folder / "workspace"
         peer.events_url = f"http://127.0.0.1:{port}/slack/events"
@@ -203,7 +218,9 @@ async def slack_world(folder: Path, mode: Mode, **settings: str) -> AsyncIterato
         ana, ben = peer.user("ana", admin=True), peer.user("ben")
         world = World(peer, remem, workspace, environment, ana, ben)
         try:
+            await asyncio.gather(*(world.enter(name) for name in rooms))
             yield world
-            await world.stop()
+            if world.remem.process.returncode is None:
+                await world.stop()
         finally:
             await world.remem.kill()
