@@ -42,8 +42,8 @@ MARK = PROGRAM / "replay.json"
 GROUP = 100
 """How many messages are taken in at once, at most: less than a room's queue holds."""
 
-Advance: TypeAlias = Callable[[], None]
-"""Moves the progress bar by one message."""
+Moved: TypeAlias = Callable[[int, int], None]
+"""Hears how many messages are done, and how many there are."""
 
 
 class Silent:
@@ -104,12 +104,16 @@ class Figures:
 def replay(export: Path, workspace: Path | None, *, quiet: bool) -> None:
     """Replay `export` and print the summary. Raises BadInput for a wrong file or a workspace of something else."""
     settings = settings_for(workspace)
-    figures = asyncio.run(replayed(export, settings, quiet=quiet))
+    with _bar(quiet=quiet) as moved:
+        figures = asyncio.run(replayed(export, settings, moved))
     sys.stdout.write(f"{figures.text()}\nThe memory stands in {settings.workspace}.\n")
 
 
-async def replayed(path: Path, settings: Settings, *, quiet: bool = True) -> Figures:
-    """The replay itself, for the command and for tests."""
+async def replayed(path: Path, settings: Settings, moved: Moved = lambda done, total: None) -> Figures:
+    """The replay itself; `moved` hears of every message that is done. Raises BadInput, and RememError of the start.
+
+    Stopped by an exception or a cancellation, it is continued by the next one on the same workspace.
+    """
     figures = Figures()
     with figures.stage("read"):
         export = await asyncio.to_thread(Export.open, path)
@@ -119,8 +123,7 @@ async def replayed(path: Path, settings: Settings, *, quiet: bool = True) -> Fig
     idle = timedelta(seconds=settings.idle_s)
     async with opened(settings, clock=clock, zone=UTC) as app:
         app.add(Silent())
-        with _bar(len(events), quiet=quiet) as advance:
-            await _all(app, clock, events, idle, figures, advance)
+        await _all(app, clock, events, idle, figures, moved)
         with figures.stage("save"):
             await _time_passes(app, clock, clock.now() + 2 * idle)
             await _rest(app)
@@ -128,7 +131,7 @@ async def replayed(path: Path, settings: Settings, *, quiet: bool = True) -> Fig
 
 
 async def _all(
-    app: App, clock: ManualClock, events: Sequence[Incoming], idle: timedelta, figures: Figures, advance: Advance
+    app: App, clock: ManualClock, events: Sequence[Incoming], idle: timedelta, figures: Figures, moved: Moved
 ) -> None:
     rooms = {event.room.key for event in events}
     for room in rooms:
@@ -150,7 +153,7 @@ async def _all(
                     await done(event.room.key, work)
                 figures.known += known
                 figures.messages += 1
-                advance()
+                moved(figures.messages, len(events))
         at += len(group)
 
 
@@ -209,9 +212,9 @@ def _replayed(mark: bytes) -> str:
 
 
 @contextmanager
-def _bar(total: int, *, quiet: bool) -> Iterator[Advance]:
-    """A progress bar on standard error; the block gets a function that advances it by one."""
+def _bar(*, quiet: bool) -> Iterator[Moved]:
+    """A progress bar on standard error; the block gets the function that moves it."""
     columns = (TextColumn("replaying"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, disable=quiet) as progress:
-        task = progress.add_task("replay", total=total)
-        yield lambda: progress.advance(task)
+        task = progress.add_task("replay", total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)
