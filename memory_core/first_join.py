@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from datetime import tzinfo
 
 from memory_core.clock import day_in
-from memory_core.errors import PageChanged, PageExists
+from memory_core.errors import NoIndex, PageChanged, PageExists
 from memory_core.handle import Handle
 from memory_core.ids import GroupScope, RoomKey
 from memory_core.index import Index, new_index, parse, with_front, with_rule
@@ -73,9 +73,13 @@ async def set_front(handle: Handle, key: str, value: str) -> str:
 
 
 async def set_rule(handle: Handle, rule: str) -> str:
-    """Add a hard rule and read it back. The index must exist. Raises StoreError."""
+    """Add a hard rule, unless it stands there, and give it as it was read back; '' for an empty one.
+
+    The index must exist. Raises StoreError.
+    """
     index = await _edit_index(handle, lambda text: with_rule(text, rule))
-    return index.rules[-1] if index.rules else ""
+    alone = parse(with_rule("", rule), handle.table).rules
+    return next((one for one in index.rules if one in alone), "")
 
 
 async def _edit_index(handle: Handle, edit: Callable[[str], str]) -> Index:
@@ -83,7 +87,7 @@ async def _edit_index(handle: Handle, edit: Callable[[str], str]) -> Index:
     for _ in range(EDIT_TRIES):
         standing = await handle.store.read(INDEX)
         if standing is None:
-            break
+            raise NoIndex(f"{handle.scope.key} has no index yet; answer the purpose question first.")
         try:
             await handle.store.commit([Change(INDEX, edit(standing.text), standing.stamp)])
         except PageChanged:
@@ -91,7 +95,7 @@ async def _edit_index(handle: Handle, edit: Callable[[str], str]) -> Index:
         written = await handle.store.read(INDEX)
         if written is not None:
             return parse(written.text, handle.table)
-    raise PageChanged("The index is being changed by somebody else, or went away; try again.")
+    raise PageChanged(f"The index was changed by somebody else {EDIT_TRIES} times in a row; try again.")
 
 
 async def answer_purpose(

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_core.clock import ManualClock
-from memory_core.errors import PageChanged, PageDamaged, StoreFailed
+from memory_core.errors import NoIndex, PageDamaged, StoreFailed
 from memory_core.first_join import Birth, answer_purpose, ensure_index, set_front, set_rule
 from memory_core.handle import Handle
 from memory_core.ids import DirectScope, GroupScope, PageId, PersonKey, RoomKey, Scope
@@ -179,12 +179,14 @@ async def test_rules_are_added_in_order_and_read_back(handle: Handle) -> None:
     await ensure_index(handle, UTC, rooms=[ROOM])
     assert await set_rule(handle, "answer in English") == "answer in English"
     assert await set_rule(handle, "never quote prices") == "never quote prices"
+    assert await set_rule(handle, "answer in English") == "answer in English"
+    assert await set_rule(handle, " ") == ""
     assert parse(await _text(handle), handle.table).rules == ("answer in English", "never quote prices")
 
 
 @pytest.mark.asyncio
 async def test_an_edit_needs_an_index(handle: Handle) -> None:
-    with pytest.raises(PageChanged, match="went away"):
+    with pytest.raises(NoIndex, match="purpose question"):
         await set_front(handle, "purpose", "x")
 
 
