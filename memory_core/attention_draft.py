@@ -19,7 +19,7 @@ from memory_core.layouts import TASKS, Kind
 from memory_core.operations import Operation
 from memory_core.operations.attention import DropBlocker, DropRow, PutBlocker, PutFact, PutRow, PutTask
 from memory_core.sameness import best, words
-from memory_core.tasks import Status, Task
+from memory_core.tasks import Task, TaskStatus
 from memory_core.text import one_line
 
 _FACT = re.compile(
@@ -77,10 +77,10 @@ class AttentionDraft:
         known = self._known(fact)
         if known is not None:
             return self._change(known, fact, status)
-        if fact.kind is Kind.STATUS and status is Status.DONE:
+        if fact.kind is Kind.STATUS and status is TaskStatus.DONE:
             gone = best(words(fact.text), ((one, words(one)) for one in attention.parse(self._text()).blockers))
             return True if gone is None else self.draft.do(DropBlocker(self.page, gone)) or True
-        return self._new(fact, status or Status.PENDING)
+        return self._new(fact, status or TaskStatus.PENDING)
 
     def _known(self, fact: Fact) -> Task | None:
         """The task that the fact is about: of the open ones, also those that stand in the table only."""
@@ -90,31 +90,31 @@ class AttentionDraft:
         done = {attention.TaskRow(task.title).key for task in file.tasks} - known.keys()
         for row in rows:
             if row.key not in known and row.key not in done:
-                status = tasks.status_of(row.status) or Status.PENDING
+                status = tasks.status_of(row.status) or TaskStatus.PENDING
                 known[row.key] = Task(tasks.task_id(fact.sources[0].keys[0], row.task), row.task, status)
         asked = words(fact.title if fact.kind is Kind.TASK else fact.text)
         return best(asked, ((task, words(task.title)) for task in known.values()))
 
-    def _new(self, fact: Fact, status: Status) -> bool:
+    def _new(self, fact: Fact, status: TaskStatus) -> bool:
         title = one_line(fact.title, 120)
         key = fact.sources[0].keys[0]
         task = Task(
             id=tasks.task_id(key, title),
             title=title,
-            status=Status.PENDING,
+            status=TaskStatus.PENDING,
             created_at=self._moment(fact),
             due=fact.due.isoformat() if fact.due else "",
             note=fact.body if fact.body != title else "",
             source=str(fact.sources[0]),
         )
-        task = tasks.changed(task, status, fact.said_at.astimezone(self.draft.zone))
+        task = tasks.with_status(task, status, fact.said_at.astimezone(self.draft.zone))
         return self._put(task, fact)
 
-    def _change(self, task: Task, fact: Fact, status: Status | None) -> bool:
+    def _change(self, task: Task, fact: Fact, status: TaskStatus | None) -> bool:
         """The same task said again changes nothing but what is new: its status, its day."""
         due = fact.due.isoformat() if fact.due else task.due
-        wanted = status if status and (fact.kind is Kind.STATUS or status is not Status.PENDING) else task.status
-        new = replace(tasks.changed(task, wanted, fact.said_at.astimezone(self.draft.zone)), due=due)
+        wanted = status if status and (fact.kind is Kind.STATUS or status is not TaskStatus.PENDING) else task.status
+        new = replace(tasks.with_status(task, wanted, fact.said_at.astimezone(self.draft.zone)), due=due)
         if new == task:
             return False
         if not new.source:
@@ -122,7 +122,7 @@ class AttentionDraft:
         return self._put(new, fact, old=task)
 
     def _put(self, task: Task, fact: Fact, old: Task | None = None) -> bool:
-        done = task.status is Status.DONE
+        done = task.status is TaskStatus.DONE
         notes = [f"due {task.due}"] if task.due and not done else []
         notes += [f"done {fact.day.isoformat()}"] if done else []
         who = "" if old else fact.who
@@ -134,7 +134,7 @@ class AttentionDraft:
     def _blocker(self, fact: Fact) -> bool:
         blockers = attention.parse(self._text()).blockers
         known = best(words(fact.text), ((one, words(one)) for one in blockers))
-        if tasks.status_of(fact.status) is Status.DONE:
+        if tasks.status_of(fact.status) is TaskStatus.DONE:
             return known is not None and self.draft.do(DropBlocker(self.page, known))
         if known is not None:
             return False

@@ -35,7 +35,7 @@ from memory_core.operations.attention import PutFact
 from memory_core.operations.journal import AddNotes, AddPoints
 from memory_core.operations.records import AddRecord, StrikeRecord, TouchRecord
 from memory_core.operations.routes import AddLine, AddRoute
-from memory_core.records import Placed, Record, parse, remove, render, struck
+from memory_core.records import PlacedRecord, Record, parse, remove, render, struck
 from memory_core.routing import match
 from memory_core.sameness import best, opposes, repeats, stated, words
 from memory_core.templates import new_page
@@ -215,7 +215,7 @@ class Draft:
                 return True
         return False
 
-    def _strike(self, page: PageId, old: Placed, new: Record) -> None:
+    def _strike(self, page: PageId, old: PlacedRecord, new: Record) -> None:
         placed = parse(self.texts[page]).find(old.record.identity)
         if placed is not None:
             block = self.texts[page][placed.start : placed.end]

@@ -28,7 +28,7 @@ from memory_core.index import parse as parse_index
 from memory_core.layouts import Layout
 from memory_core.names import NamesTable, parse, render, salvage
 from memory_core.store.base import PageText
-from memory_core.store.disk import Disk, Entry
+from memory_core.store.disk import Disk, EntryKind
 from memory_core.store.encoding import decode, encode
 from memory_core.store.files import finished
 from memory_core.store.tree import Mark, Raw, Tree
@@ -228,7 +228,7 @@ class NamesFile:
     def _groups_on_disk(self) -> tuple[str, ...]:
         """Names that memory on disk has: an index, or a folder."""
         indexes = {name.removesuffix(".md") for name in self._tree.names(GROUPS) if name.endswith(".md")}
-        folders = self._tree.names(GROUPS, Entry.FOLDER)
+        folders = self._tree.names(GROUPS, EntryKind.FOLDER)
         return tuple(sorted(name for name in indexes.union(folders) if not name.startswith(".")))
 
     def _save(self, seen: _Seen, table: NamesTable) -> None:

@@ -47,7 +47,7 @@ _KEY = re.compile(r"(?:discord:[^\s:]+|slack:[^\s:]+:[^\s:]+|console:[^\s:]+):[^
 
 __all__ = [
     "Parsed",
-    "Placed",
+    "PlacedRecord",
     "Record",
     "Source",
     "disclosed",
@@ -61,7 +61,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PlacedRecord:
     """A record and its block: characters `start` to `end` of the text, without the blank lines after it.
 
     `level` is the heading's; 0 for an entry that is one line (`[2026-04-06] Decision: … → Context: …`).
@@ -77,22 +77,22 @@ class Placed:
 class Parsed:
     """The records of a text in order, and what could not be understood (kept all the same), for people's eyes."""
 
-    records: tuple[Placed, ...]
+    records: tuple[PlacedRecord, ...]
     problems: tuple[str, ...] = ()
 
-    def find(self, identity: str) -> Placed | None:
+    def find(self, identity: str) -> PlacedRecord | None:
         """The first record of that identity."""
         return next((placed for placed in self.records if placed.record.identity == identity), None)
 
 
 def parse(text: str) -> Parsed:
     """Read a page. Never raises; what is no record is no part of the answer and stays in the text."""
-    records: list[Placed] = []
+    records: list[PlacedRecord] = []
     problems: list[str] = []
     for block in blocks(text, problems):
         record = _line_record(block) if block.level == 0 else _record(block, problems)
         if record is not None:
-            records.append(Placed(record, block.start, block.end, block.level))
+            records.append(PlacedRecord(record, block.start, block.end, block.level))
     return Parsed(tuple(records), tuple(problems))
 
 

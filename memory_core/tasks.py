@@ -24,7 +24,7 @@ from memory_core.text import flat
 _OWN = ("id", "title", "status", "priority", "createdAt", "completedAt", "due", "note", "source")
 
 
-class Status(StrEnum):
+class TaskStatus(StrEnum):
     """Where a task stands."""
 
     PENDING = "pending"
@@ -48,7 +48,7 @@ class Task:
 
     id: str
     title: str
-    status: Status = Status.PENDING
+    status: TaskStatus = TaskStatus.PENDING
     priority: Urgency = Urgency.NORMAL
     created_at: str = ""
     completed_at: str = ""
@@ -76,7 +76,7 @@ class TaskFile:
     @property
     def open(self) -> tuple[Task, ...]:
         """The tasks that are not done, in order."""
-        return tuple(task for task in self.tasks if task.status is not Status.DONE)
+        return tuple(task for task in self.tasks if task.status is not TaskStatus.DONE)
 
 
 def task_id(message: MessageKey, title: str) -> str:
@@ -84,22 +84,22 @@ def task_id(message: MessageKey, title: str) -> str:
     return "t-" + hashlib.sha256(f"{message}\n{fold(flat(title))}".encode()).hexdigest()[:10]
 
 
-def status_of(text: str) -> Status | None:
+def status_of(text: str) -> TaskStatus | None:
     """The status that a word means; None for no such word."""
     word = fold(flat(text)).replace(" ", "_").replace("-", "_")
-    return Status(word) if word in set(Status) else _WORDS.get(word)
+    return TaskStatus(word) if word in set(TaskStatus) else _WORDS.get(word)
 
 
 _WORDS = {
-    "todo": Status.PENDING,
-    "open": Status.PENDING,
-    "doing": Status.IN_PROGRESS,
-    "started": Status.IN_PROGRESS,
-    "waiting": Status.BLOCKED,
-    "completed": Status.DONE,
-    "finished": Status.DONE,
-    "closed": Status.DONE,
-    "resolved": Status.DONE,
+    "todo": TaskStatus.PENDING,
+    "open": TaskStatus.PENDING,
+    "doing": TaskStatus.IN_PROGRESS,
+    "started": TaskStatus.IN_PROGRESS,
+    "waiting": TaskStatus.BLOCKED,
+    "completed": TaskStatus.DONE,
+    "finished": TaskStatus.DONE,
+    "closed": TaskStatus.DONE,
+    "resolved": TaskStatus.DONE,
 }
 
 
@@ -157,12 +157,12 @@ def without_task(text: str, task_id: str, at: datetime) -> str:
     return render(replace(file, tasks=tasks, last_updated=at.isoformat(timespec="seconds")))
 
 
-def changed(task: Task, status: Status, at: datetime) -> Task:
+def with_status(task: Task, status: TaskStatus, at: datetime) -> Task:
     """The task with that status; `completed_at` is set when it becomes done, emptied when it is taken up again."""
     if status is task.status:
         return task
     return replace(
-        task, status=status, completed_at=at.isoformat(timespec="seconds") if status is Status.DONE else ""
+        task, status=status, completed_at=at.isoformat(timespec="seconds") if status is TaskStatus.DONE else ""
     )
 
 
@@ -175,7 +175,7 @@ def _task(entry: Mapping[str, object]) -> Task:
     return Task(
         id=_text(entry.get("id")) or "t-" + hashlib.sha256(title.encode("utf-8", "replace")).hexdigest()[:10],
         title=title,
-        status=status_of(_text(entry.get("status"))) or Status.PENDING,
+        status=status_of(_text(entry.get("status"))) or TaskStatus.PENDING,
         priority=_priority(_text(entry.get("priority"))),
         created_at=_text(entry.get("createdAt")),
         completed_at=_text(entry.get("completedAt")),

@@ -23,14 +23,14 @@ from pathlib import Path, PurePosixPath
 from types import TracebackType
 from typing import Self
 
-from memory_core.clock import Clock, SystemClock
+from memory_core.clock import Clock
 from memory_core.errors import PageChanged, PageExists, StoreError, StoreFailed, WorkspaceGone
 from memory_core.ids import DirectScope, PageId, PersonKey
 from memory_core.index import new_index
 from memory_core.layouts import INDEX, Layout
 from memory_core.lock import PROGRAM, Lock, hold
 from memory_core.names_file import NAMES
-from memory_core.store.disk import FOLDER_MODE, Disk, Entry, translated
+from memory_core.store.disk import FOLDER_MODE, Disk, EntryKind, translated
 from memory_core.store.encoding import encode
 from memory_core.store.pages import ScopePages
 from memory_core.store.tree import Tree
@@ -71,7 +71,7 @@ class Workspace:
         """
         require(path, known)
         _make_root(path)
-        lock = hold(path, clock or SystemClock())
+        lock = hold(path, clock)
         try:
             swept = Tree(path).sweep()
             created = initialise(path, layout, day=day, zone=zone)
@@ -134,7 +134,7 @@ def require(path: Path, known: Path | None = None) -> None:
         raise WorkspaceGone(
             f"The workspace {path} was here before and is gone; mount it, or lay down a new one with `remem init`."
         )
-    if has_key and "memory" not in Tree(path).names(PurePosixPath(), Entry.FOLDER):
+    if has_key and "memory" not in Tree(path).names(PurePosixPath(), EntryKind.FOLDER):
         raise WorkspaceGone(
             f"The workspace {path} has lost its folder memory; mount it, or lay down a new one with `remem init`."
         )

@@ -10,7 +10,7 @@ from memory_core.blocks import lines_of, newline_of
 from memory_core.ids import MessageKey, PageId
 from memory_core.layouts import Form
 from memory_core.record_values import with_sources
-from memory_core.records import Placed, Record, Source, insert, parse, remove
+from memory_core.records import PlacedRecord, Record, Source, insert, parse, remove
 from memory_core.records import replace as replace_record
 
 
@@ -172,7 +172,7 @@ class UnstrikeRecord:
         return StrikeRecord(self.page, found[0].record.identity if found else "", self.block, self.line)
 
 
-def _same_words(placed: Placed, planned: tuple[Placed, ...]) -> bool:
+def _same_words(placed: PlacedRecord, planned: tuple[PlacedRecord, ...]) -> bool:
     """Does the record say what it said when the plan was made, hits and sources apart?"""
     old = placed.record
     return any(

@@ -55,7 +55,7 @@ def translated(what: object) -> Iterator[None]:
         raise failed(what, error) from error
 
 
-class Entry(StrEnum):
+class EntryKind(StrEnum):
     """What stands in a folder under a name."""
 
     FILE = "file"
@@ -133,7 +133,7 @@ class Disk:
         """Close a descriptor."""
         os.close(descriptor)
 
-    def scan(self, descriptor: int) -> list[tuple[str, Entry]]:
+    def scan(self, descriptor: int) -> list[tuple[str, EntryKind]]:
         """The names in a folder and what they are, links not followed; in no order."""
         with os.scandir(descriptor) as found:
             return [(entry.name, _kind(entry)) for entry in found]
@@ -147,10 +147,10 @@ class Disk:
         return secrets.token_hex(8)
 
 
-def _kind(entry: os.DirEntry[str]) -> Entry:
+def _kind(entry: os.DirEntry[str]) -> EntryKind:
     if entry.is_file(follow_symlinks=False):
-        return Entry.FILE
-    return Entry.FOLDER if entry.is_dir(follow_symlinks=False) else Entry.OTHER
+        return EntryKind.FILE
+    return EntryKind.FOLDER if entry.is_dir(follow_symlinks=False) else EntryKind.OTHER
 
 
 def is_regular(status: os.stat_result) -> bool:

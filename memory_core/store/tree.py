@@ -24,7 +24,7 @@ from typing import TypeAlias
 
 from memory_core.errors import BadInput, PageChanged, PageExists, StoreFailed
 from memory_core.store.base import Stamp
-from memory_core.store.disk import Disk, Entry, failed, is_regular, translated
+from memory_core.store.disk import Disk, EntryKind, failed, is_regular, translated
 from memory_core.store.encoding import same, stamp
 
 LARGEST_FILE_BYTES = 16 * 1024 * 1024
@@ -124,7 +124,7 @@ class Tree:
                 return stamp(content, mtime_ns)
         raise PageChanged(f"{file} was changed since it was read; read it again, merge, and write again.")
 
-    def names(self, folder: PurePosixPath, kind: Entry = Entry.FILE) -> tuple[str, ...]:
+    def names(self, folder: PurePosixPath, kind: EntryKind = EntryKind.FILE) -> tuple[str, ...]:
         """The names of a folder's files (or folders), sorted; none where it does not exist. Raises StoreFailed."""
         with translated(folder):
             try:
@@ -142,9 +142,9 @@ class Tree:
             folder = folders.pop()
             with translated(folder), self.folder(folder) as descriptor:
                 for name, entry in self.disk.scan(descriptor):
-                    if entry is Entry.FOLDER and (folder.parts or name in _SWEPT):
+                    if entry is EntryKind.FOLDER and (folder.parts or name in _SWEPT):
                         folders.append(folder / name)
-                    elif entry is Entry.FILE and _TEMPORARY.fullmatch(name):
+                    elif entry is EntryKind.FILE and _TEMPORARY.fullmatch(name):
                         self.disk.unlink(name, descriptor)
                         removed.append(folder / name)
         return tuple(sorted(removed))

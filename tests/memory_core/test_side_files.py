@@ -39,7 +39,7 @@ TASKS = st.builds(
     tasks.Task,
     id=st.from_regex(r"t-[0-9a-f]{4}", fullmatch=True),
     title=st.text(min_size=1, max_size=20).filter(lambda text: bool(text.strip())),
-    status=st.sampled_from(tasks.Status),
+    status=st.sampled_from(tasks.TaskStatus),
     priority=st.sampled_from(tasks.Urgency),
     due=st.sampled_from(["", "2026-04-12"]),
     note=st.text(max_size=20),
@@ -73,12 +73,12 @@ def test_what_is_no_task_of_ours_is_kept() -> None:
 
 
 def test_a_status_has_many_words_and_done_has_a_time() -> None:
-    assert tasks.status_of("In Progress") is tasks.Status.IN_PROGRESS
-    assert tasks.status_of("finished") is tasks.Status.DONE
+    assert tasks.status_of("In Progress") is tasks.TaskStatus.IN_PROGRESS
+    assert tasks.status_of("finished") is tasks.TaskStatus.DONE
     assert tasks.status_of("purple") is None
-    done = tasks.changed(tasks.Task("t-1", "x"), tasks.Status.DONE, AT)
+    done = tasks.with_status(tasks.Task("t-1", "x"), tasks.TaskStatus.DONE, AT)
     assert done.completed_at == "2026-04-06T14:30:00+00:00"
-    assert tasks.changed(done, tasks.Status.PENDING, AT).completed_at == ""
+    assert tasks.with_status(done, tasks.TaskStatus.PENDING, AT).completed_at == ""
 
 
 @pytest.mark.parametrize(
