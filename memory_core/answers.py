@@ -11,10 +11,10 @@ from datetime import datetime, tzinfo
 
 from memory_core.commands import FORMS, Form, Right, Unknown
 from memory_core.disclosure import Disclosure, LeftOut, Loaded
-from memory_core.flush import Receipt
-from memory_core.gate import Found
 from memory_core.ids import PageId
 from memory_core.layouts import Kind
+from memory_core.plans import Receipt
+from memory_core.search import Found
 
 _NOUNS = {
     Kind.LESSON: "lesson",

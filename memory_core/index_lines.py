@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from memory_core import blocks
 from memory_core.script import fold
 
 CATALOGUE_START = "<!-- remem:catalogue: rebuilt by remem, what is written here does not last -->"
@@ -88,11 +89,8 @@ class Line:
 
 
 def newline_of(text: str) -> str:
-    """The line end that `text` uses: CRLF if its first line does, CR where there is no other, else LF."""
-    first = text.find("\n")
-    if first < 0 and "\r" in text:
-        return "\r"
-    return "\r\n" if first > 0 and text[first - 1] == "\r" else "\n"
+    """The line end that an index uses: CRLF if its first line does, CR where there is no other, else LF."""
+    return "\r" if "\r" in text and "\n" not in text else blocks.newline_of(text)
 
 
 def outline(text: str) -> tuple[Line, ...]:

@@ -30,6 +30,7 @@ from memory_core.lexicon import Cue, cues, generality, likely_meant
 from memory_core.pleasantry import is_pleasantry
 from memory_core.script import fold, is_paired
 from memory_core.terms import surfaces, terms
+from memory_core.text import one_line
 
 THRESHOLD = 0.37
 LEXICON_SHARE = 0.6
@@ -73,14 +74,12 @@ def match(message: str, index: Index, table: Table) -> tuple[Match, ...]:
     if is_pleasantry(message):
         return ()
     said = _said(message)
-    routes = [
-        route for route in index.routes if not route.deprecated and _rule(route.page, table).priority is not None
-    ]
+    routes = [route for route in index.routes if not route.deprecated and table.rule(route.page).priority is not None]
     rarity = _rarity(routes)
     alone = _alone(routes, table)
     best: dict[PageId, Match] = {}
     for route in routes:
-        rule = _rule(route.page, table)
+        rule = table.rule(route.page)
         found = _score(said, route, rule, rarity, helps_alone=route.page in alone)
         if found and found.score >= THRESHOLD and (route.page not in best or found.score > best[route.page].score):
             best[route.page] = found
@@ -97,7 +96,7 @@ def best_convention(message: str, names: Sequence[PageId], index: Index, table: 
     for at, page in enumerate(names):
         triggers = [route.trigger for route in index.routes if route.page == page and not route.deprecated]
         hits = [hit for trigger in triggers for hit in _own_hits(said, trigger, {})]
-        name = _name_hit(said, _own_name(page, _rule(page, table)))
+        name = _name_hit(said, _own_name(page, table.rule(page)))
         scores.append((_sum([*hits, *name]), -at))
     top = max(scores, default=(0.0, 0))
     return names[-top[1]] if top[0] >= THRESHOLD else None
@@ -115,7 +114,7 @@ def _score(
     score = _sum(own) + LEXICON_SHARE * min(_sum(kind), LEXICON_LIMIT)
     if not score:
         return None
-    row = route.trigger if len(route.trigger) <= 60 else f"{route.trigger[:59]}…"
+    row = one_line(route.trigger, 60)
     if own:
         why = f'"{max(own, key=lambda hit: hit.score).shown}" in row "{row}"'
     else:
@@ -135,10 +134,6 @@ def _said(message: str) -> _Said:
     return _Said(words, positions, fold(message))
 
 
-def _rule(page: PageId, table: Table) -> PageRule:
-    return table.rule(page)
-
-
 def _own_name(page: PageId, rule: PageRule) -> str:
     return rule.name_in(page) or page
 
@@ -147,7 +142,7 @@ def _alone(routes: Sequence[Route], table: Table) -> set[PageId]:
     """The pages that their kind's word list may find by itself: those that are not one of several of their rule."""
     pages: dict[PageId, set[PageId]] = {}
     for route in routes:
-        pages.setdefault(_rule(route.page, table).page, set()).add(route.page)
+        pages.setdefault(table.rule(route.page).page, set()).add(route.page)
     return {page for group in pages.values() if len(group) == 1 for page in group}
 
 

@@ -107,9 +107,7 @@ def _journals(view: View, tally: Tally) -> Plan[None]:
         tally.took(Step.LAYER_2, f"{page}: {why}")
 
 
-def _place(view: View, part: Loaded) -> tuple[int, int]:
+def _place(view: View, part: Loaded) -> int:
     """Where a part stands: the layout's order, then what was routed to, then the journals."""
     start = view.table.start
-    if part.page in start:
-        return (start.index(part.page), 0)
-    return (len(start) + (part.step is Step.LAYER_2), 0)
+    return start.index(part.page) if part.page in start else len(start) + (part.step is Step.LAYER_2)
