@@ -18,6 +18,9 @@ from memory_core.ids import MessageKey, PersonKey
 from memory_core.layouts import Kind
 from memory_core.messages import Message
 
+TITLE_CHARACTERS = 80
+"""How long the title of a candidate, and of the record that it becomes, may be."""
+
 
 class Value(StrEnum):
     """A decision's weight (`decision_value` on disk)."""
@@ -29,7 +32,7 @@ class Value(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One fact that was said. `title` is short (at most 80 characters), `body` one line, in the speaker's language.
+    """One fact that was said. `title` (at most TITLE_CHARACTERS) and `body` are one line, in the speaker's language.
 
     `sources` are the messages that carry it, first the one that states it, never empty; `author` wrote that one.
     `settled` False: promising, but it misses its bar (it goes to the pending items). `corrects`: words of the

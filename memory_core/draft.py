@@ -20,8 +20,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 
 from memory_core import journal
+from memory_core.anchors import Anchor
 from memory_core.attention_draft import AttentionDraft
 from memory_core.bars import Fact
+from memory_core.candidates import TITLE_CHARACTERS
 from memory_core.clock import day_in
 from memory_core.errors import UnknownPage
 from memory_core.escape import escape_comment
@@ -41,8 +43,6 @@ from memory_core.sameness import best, opposes, repeats, stated, words
 from memory_core.templates import new_page
 from memory_core.text import one_line
 
-TITLE_CHARACTERS = 80
-
 
 def start_text(table: Table, page: PageId) -> str:
     """What a page that does not exist yet begins with ('' for the program's own files and journals)."""
@@ -50,15 +50,15 @@ def start_text(table: Table, page: PageId) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Noted:
-    """Something that was written at once since the last flush: its kind, and what the journal says of it."""
+class WrittenAtOnce:
+    """What was written when it was said, since the last flush; what receipt and journal say of it."""
 
     kind: Kind
     page: PageId
     text: str
     name: str
     person: str
-    key: str
+    key: MessageKey
     said_at: datetime
 
 
@@ -118,16 +118,17 @@ class Draft:
                 self.pages[page] = None
             self._note(fact)
 
-    def noted(self, one: Noted) -> None:
-        """Count and note what was written at once."""
+    def written_at_once(self, one: WrittenAtOnce) -> None:
+        """Count and note what stands on its page already."""
         self.kinds[one.kind] += 1
         self.pages[one.page] = None
-        self._line(journal.PART_OF.get(one.kind, journal.Part.LEARNED), one.text, one, (one.key,))
+        self._line(journal.part_of(one.kind), one.text, one.name, one.person, (one.key,), one.said_at)
         self._point(one.said_at, one.text)
 
-    def anchored(self, text: str, name: str, person: str, key: str, said_at: datetime) -> None:
+    def anchored(self, anchor: Anchor) -> None:
         """Note an anchor, which alone makes a journal entry."""
-        self._line(journal.Part.ANCHORS, text, Noted(Kind.TOOL, INDEX, text, name, person, key, said_at), (key,))
+        said = anchor.message
+        self._line(journal.Part.ANCHORS, anchor.text, said.author_name, said.author, (said.key,), said.sent_at)
 
     def hit(self, hits: Sequence[Hit]) -> None:
         """Write the uses of records into their fitness; a record that is gone is passed over."""
@@ -247,16 +248,22 @@ class Draft:
         source = fact.sources[0]
         keys = tuple(key for one in fact.sources for key in one.keys)
         text = f"{fact.text} → {fact.status}" if fact.kind is Kind.STATUS and fact.status else fact.text
-        noted = Noted(fact.kind, INDEX, text, source.name, source.person, keys[0] if keys else "", fact.said_at)
-        self._line(journal.PART_OF.get(fact.kind, journal.Part.LEARNED), text, noted, keys)
+        self._line(journal.part_of(fact.kind), text, source.name, source.person, keys, fact.said_at)
         self._point(fact.said_at, fact.title)
 
-    def _line(self, part: journal.Part, text: str, one: Noted, keys: Sequence[str]) -> None:
-        day = journal.local_day(one.said_at, self.zone)
-        at = journal.local_time(one.said_at, self.zone)
-        note = journal.Note(part.value, text, one.name, at, one.person, tuple(map(MessageKey, keys)))
-        self.notes.setdefault(day, []).append(note)
-        self.last_said[day] = max(one.said_at, self.last_said.get(day, one.said_at))
+    def _line(
+        self,
+        part: journal.Part,
+        text: str,
+        name: str,
+        person: str,
+        keys: tuple[MessageKey, ...],
+        said_at: datetime,
+    ) -> None:
+        day = journal.local_day(said_at, self.zone)
+        at = journal.local_time(said_at, self.zone)
+        self.notes.setdefault(day, []).append(journal.Note(part.value, text, name, at, person, keys))
+        self.last_said[day] = max(said_at, self.last_said.get(day, said_at))
 
     def _point(self, said_at: datetime, text: str) -> None:
         self.points.setdefault(journal.local_day(said_at, self.zone), []).append(one_line(text, TITLE_CHARACTERS))

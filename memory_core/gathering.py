@@ -14,7 +14,7 @@ from datetime import datetime, tzinfo
 from memory_core import tasks
 from memory_core.anchors import Anchor, anchors
 from memory_core.bars import Fact
-from memory_core.draft import Draft, Noted, new_draft
+from memory_core.draft import Draft, WrittenAtOnce, new_draft
 from memory_core.handle import Handle
 from memory_core.ids import MessageKey, PageId
 from memory_core.index import Index
@@ -110,14 +110,15 @@ async def fill(handle: Handle, draft: Draft, found: Gathered) -> None:
     for message, page, mark in found.written:
         kind, _, record = mark.partition("/")
         if message not in found.gone and kind != REPEAT:
-            draft.noted(await _noted(handle, draft, message, page, kind, record))
+            draft.written_at_once(await _at_once(handle, draft, message, page, kind, record))
     for anchor in found.anchors:
-        one = anchor.message
-        draft.anchored(anchor.text, one.author_name, one.author, one.key, one.sent_at)
+        draft.anchored(anchor)
     draft.hit(found.hits)
 
 
-async def _noted(handle: Handle, draft: Draft, message: MessageKey, page: PageId, kind: str, record: str) -> Noted:
+async def _at_once(
+    handle: Handle, draft: Draft, message: MessageKey, page: PageId, kind: str, record: str
+) -> WrittenAtOnce:
     """What to say of something that was written at once: the record's own words, else the message's."""
     known = Kind(kind) if kind in set(Kind) else Kind.TOOL
     entry = await handle.ledger.find(message)
@@ -133,4 +134,4 @@ async def _noted(handle: Handle, draft: Draft, message: MessageKey, page: PageId
         name, person = entry.message.author_name, entry.message.author
         text = text or one_line(entry.message.text, _NOTE_CHARACTERS)
     said_at = entry.message.sent_at if entry is not None else draft.now
-    return Noted(known, page, text or known.value, name, person, message, said_at)
+    return WrittenAtOnce(known, page, text or known.value, name, person, message, said_at)

@@ -51,13 +51,17 @@ class Part(StrEnum):
     ANCHORS = "Anchors"
 
 
-PART_OF: Mapping[Kind, Part] = {
+_PART_OF: Mapping[Kind, Part] = {
     Kind.DECISION: Part.DECISIONS,
     Kind.TASK: Part.TASKS,
     Kind.STATUS: Part.TASKS,
     Kind.BLOCKER: Part.BLOCKERS,
 }
-"""Where a kind goes; everything that is not listed was learned."""
+
+
+def part_of(kind: Kind) -> Part:
+    """Where a kind goes; what has no part of its own was learned."""
+    return _PART_OF.get(kind, Part.LEARNED)
 
 
 @dataclass(frozen=True, slots=True)
