@@ -40,10 +40,11 @@ _DAYS = frozenset({Form.JOURNAL, Form.ARCHIVE, Form.STATE})
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a command says; `public`: the room may see it."""
+    """What a command says; `public`: the room may see it; `wrote`: it saved something, or would have."""
 
     text: str
     public: bool = False
+    wrote: bool = False
 
 
 def is_public(words: str) -> bool:
@@ -84,7 +85,7 @@ class Commands:
         if call.form.right is Right.ADMIN and not await self._is_admin(incoming):
             return Answer(answers.NOT_ADMIN)
         text = await self._actions[call.form.word](call, incoming, scope, talk)
-        return Answer(text, public=call.form.public)
+        return Answer(text, public=call.form.public, wrote=call.form.writes)
 
     async def _is_admin(self, incoming: Incoming) -> bool:
         """A room admin (design section 1); in a 1:1 DM the person."""
@@ -184,7 +185,7 @@ class Commands:
             return f"I know no time zone {one_line(call.argument, 40)!r}; give one such as Europe/Berlin."
         handle = self._parts.handles.open(scope)
         await ensure_index(handle, zone, rooms=_rooms(incoming, scope))
-        return f"This memory's time zone is now {await set_front(handle, 'timezone', one_line(call.argument, 40))}."
+        return f"This memory's time zone is now {await set_front(handle, 'timezone', str(zone))}."
 
     async def _rule(self, call: Call, incoming: Incoming, scope: Scope, talk: Talk) -> str:
         handle = self._parts.handles.open(scope)

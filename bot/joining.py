@@ -69,12 +69,6 @@ class Joining:
             ),
         )
 
-    async def record(self, room: RoomKey) -> None:
-        """Record the room from now on; greeting it waits for the next time."""
-        state = await self.state(room)
-        if not state.recorded:
-            await self.keep(room, replace(state, recorded=True))
-
     async def is_answer(self, incoming: Incoming) -> bool:
         """Is this message a reply to the question for the purpose?"""
         if incoming.reply_to is None or not incoming.text:

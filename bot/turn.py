@@ -144,7 +144,6 @@ class Turn:
             text, buttons, asks = await self._joining.words(incoming, scope, invited=invited)
         except StoreError as refused:
             _log.error("the greeting waits", room=incoming.room.key, why=str(refused))
-            await self._joining.record(incoming.room.key)
             return True
         sent = await self._say(incoming, text, buttons=buttons, to_room=True) if text else None
         question = sent.messages[-1] if sent and sent.messages and asks else None
@@ -164,6 +163,8 @@ class Turn:
             answer = Answer(command_failed(refused), public=is_public(words))
         text = "\n\n".join([answer.text, *secret_seen(secrets)])
         await self._say(incoming, text, private=not answer.public)
+        if answer.wrote and incoming.room.kind is not RoomKind.DIRECT:
+            await self._greet(incoming, scope, invited=False)  # who saves in a room has begun to use us there
 
     # -- a message ------------------------------------------------------------------------------------------------
 
@@ -274,7 +275,7 @@ class Turn:
             text=text,
             reply_to=incoming.message,
             private=private and bool(incoming.answer_to),
-            answer_to=incoming.answer_to,
+            answer_to="" if to_room else incoming.answer_to,
             buttons=buttons,
             to_room=to_room,
         )

@@ -25,7 +25,10 @@ class Right(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One form of /remem. `argument` shows what stands after the word; `needs` it or not."""
+    """One form of /remem. `argument` shows what stands after the word; `needs`: not without it.
+
+    `public`: the room may see the answer; `writes`: it changes memory.
+    """
 
     word: str
     argument: str
@@ -33,18 +36,26 @@ class Form:
     right: Right = Right.MEMBER
     needs: bool = False
     public: bool = False
+    writes: bool = False
 
 
 FORMS = (
-    Form("", "", "save this conversation into memory now", public=True),
+    Form("", "", "save this conversation into memory now", public=True, writes=True),
     Form("status", "", "last flush, pending, tasks, pages and their tokens, budget, what is loaded now"),
     Form("why", "", "what was loaded for the last answer here: step, page, trigger, tokens, what was left out"),
     Form("show", "[page]", "read a page of this memory; without a page: the list"),
     Form("search", "<words>", "search this memory", needs=True),
-    Form("note", "[kind:] <text>", "write one thing now", needs=True),
-    Form("purpose", "<text>", "what this group is for", Right.FIRST, needs=True),
-    Form("zone", "<time zone>", "the time zone of this memory, such as Europe/Berlin", Right.ADMIN, needs=True),
-    Form("rule", "<text>", "add a hard rule", Right.ADMIN, needs=True),
+    Form("note", "[kind:] <text>", "write one thing now", needs=True, writes=True),
+    Form("purpose", "<text>", "what this group is for", Right.FIRST, needs=True, writes=True),
+    Form(
+        "zone",
+        "<time zone>",
+        "the time zone of this memory, such as Europe/Berlin",
+        Right.ADMIN,
+        needs=True,
+        writes=True,
+    ),
+    Form("rule", "<text>", "add a hard rule", Right.ADMIN, needs=True, writes=True),
     Form("help", "", "this table"),
 )
 
