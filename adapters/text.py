@@ -34,7 +34,7 @@ from memory_core.errors import BadInput
 SMALLEST_LIMIT = 60
 """Below this, the marks that a cut repeats would not leave room for text."""
 
-_BLANKS = re.compile(r"[ \t]+(?=\S)")
+_BLANKS = re.compile(r"(?<![ \t])[ \t]++(?=\S)")
 _BLANK_LINES = re.compile(r"\A(?:[ \t]*\n)+")
 
 

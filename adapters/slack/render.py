@@ -29,14 +29,17 @@ SECTION_CHARACTERS = 3000
 LABEL_CHARACTERS = 75
 """The most that a button shows."""
 
+_COLUMN_CHARACTERS = 40
+"""A column is padded up to here: one long cell must not blow up every row of its table."""
+
 _QUOTE = re.compile(r"[ \t]{0,3}>[ \t]?")
-_HEADING = re.compile(r"[ ]{0,3}#{1,6}[ \t]+(?P<title>.*?)[ \t]*#*[ \t]*$")
+_HEADING = re.compile(r"[ ]{0,3}#{1,6}[ \t]+(?P<title>.*)$")
 _BULLET = re.compile(r"(?P<indent>[ \t]*)[-*+][ \t]+")
-_RULE = re.compile(r"[ ]{0,3}(?:-[ -]{2,}|\*[ *]{2,}|_[ _]{2,})$")
+_RULE = re.compile(r"[ ]{0,3}(?:(?:-[ ]*){3,}|(?:\*[ ]*){3,}|(?:_[ ]*){3,})$")
 _ROW = re.compile(r"[ \t]*\|.*\|[ \t]*$")
 _DASHES = re.compile(r"[ \t]*\|(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*$")
 _INLINE = re.compile(
-    r"(?P<ticks>`+)(?P<code>(?:(?!(?P=ticks)).)+?)(?P=ticks)(?!`)"
+    r"(?<!`)(?P<ticks>`++)(?P<code>.+?)(?<!`)(?P=ticks)(?!`)"
     r"|!?\[(?P<label>[^\[\]\n]*)\]\("
     r"(?P<target>(?:https?://|mailto:)[^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)*)(?:[ ]+\"[^\"\n]*\")?\)"
     r"|<(?P<auto>(?:https?://|mailto:)[^\s<>]+)>"
@@ -111,7 +114,7 @@ def _line(line: str) -> str:
             else "> " + escaped(line[quote.end() :])
         )
     heading = _HEADING.match(line)
-    if heading and (title := _inline(heading["title"]).replace("*", "").strip()):
+    if heading and (title := _inline(heading["title"].rstrip().rstrip("#")).replace("*", "").strip()):
         return f"*{title}*"
     if _RULE.match(line):
         return "———"
@@ -148,7 +151,7 @@ def _table(rows: Sequence[str]) -> Iterator[str]:
     """A table as a code block with even columns."""
     cells = [[cell.strip() for cell in row.strip().strip("|").split("|")] for row in rows if not _DASHES.match(row)]
     widths = [
-        max(len(row[column]) if column < len(row) else 0 for row in cells)
+        min(max(len(row[column]) if column < len(row) else 0 for row in cells), _COLUMN_CHARACTERS)
         for column in range(max(map(len, cells), default=0))
     ]
     yield "```"

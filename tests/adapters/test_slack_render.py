@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 from hypothesis import given, settings
@@ -38,6 +39,9 @@ from tests.scale import scale
         ("- item\n  * nested\n1. one", "• item\n  • nested\n1. one"),
         ("snake_case_name and 2 * 3 * 4", "snake_case_name and 2 * 3 * 4"),
         ("---", "———"),
+        ("- - -", "———"),
+        ("-  \n- x", "• \n• x"),
+        ("``a`b``", "``a`b``"),
         (r"\*plain\*", "*plain*"),
         ("&lt;", "&amp;lt;"),
         ("**[link](https://example.com)**", "*<https://example.com|link>*"),
@@ -50,6 +54,22 @@ def test_case_42_each_form(markdown: str, slack: str) -> None:
 def test_a_table_becomes_even_columns() -> None:
     table = "| form | effect |\n|---|:---:|\n| `status` | a & b |\n| x | longer one |"
     assert mrkdwn(table) == "```\nform      effect\n`status`  a &amp; b\nx         longer one\n```"
+
+
+def test_a_long_cell_does_not_blow_up_its_table() -> None:
+    rows = [f"| {'word ' * (60 if number == 3 else 5)}| ana |" for number in range(40)]
+    (table,) = pieces("\n".join(["| task | who |", "|---|---|", *rows]))
+    assert len(table) < PIECE_CHARACTERS
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    ["x " + "`" * 3800, "".join("x" + "`" * (number % 80) for number in range(90)), "# a" + " \t" * 1900 + "b"],
+)
+def test_what_people_type_is_rendered_in_linear_time(hostile: str) -> None:
+    began = time.perf_counter()
+    assert pieces(hostile)
+    assert time.perf_counter() - began < 2, "minutes, before the patterns gave nothing back"
 
 
 @pytest.mark.parametrize(
