@@ -97,6 +97,7 @@ def _a_past(beginnings: Beginnings) -> tuple[Ground, Known]:
             life.look(set(MEMORIES))
             life.talk(name, DECISION, 0, addressed=True)
             life.search_for_words(name[0], None)
+            life.reply(name, 12, TALK[-1])  # to a message of the memory before
     life.teardown()
     del life.known.said[:-12]
     return life.ground, life.known
