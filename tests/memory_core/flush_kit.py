@@ -227,7 +227,12 @@ class World:
         return Handle(self.store, ledger, APM, EstimatingCounter(), self.clock, self.zone)
 
     async def say(
-        self, *texts: str, by: str = "ana", thread: str = "", voice: Voice = Voice.PERSON
+        self,
+        *texts: str,
+        by: str = "ana",
+        thread: str = "",
+        voice: Voice = Voice.PERSON,
+        reply_to: MessageKey | None = None,
     ) -> list[MessageKey]:
         """Messages of one person, a minute apart; their keys."""
         keys = []
@@ -243,6 +248,7 @@ class World:
                 self.clock.now(),
                 voice,
                 "#build",
+                reply_to=reply_to,
             )
             intake = self.disk.ledger.intake if self.disk else self.ledger.intake
             await intake.record([Posted(_event(key), message, self.scope)])
