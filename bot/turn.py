@@ -30,6 +30,7 @@ from bot.saving import Saving
 from bot.schedule import Schedule
 from bot.wording import (
     SHORT_HELP,
+    UNFORESEEN,
     answer_failed,
     at_breaker,
     attached,
@@ -83,7 +84,7 @@ class Turn:
         placed = await self._place(incoming)
         (accepted,) = await self._parts.intake.record([_event(incoming, placed.scope, state)])
         if accepted.new and (incoming.author.voice is Voice.PERSON or incoming.happening not in TALK):
-            work = partial(self.serve, incoming, placed, secrets)
+            work = partial(self._work, incoming, placed, secrets)
             if not self._parts.conversations.put(incoming.room.key, work):
                 _log.warning("room is flooded: recorded, not answered", room=incoming.room.key)
         return Taken(durable=True, new=accepted.new, private=not is_public(incoming.words))
@@ -99,6 +100,15 @@ class Turn:
         return await self._parts.rooms.place(incoming.room, incoming.author, spoke=spoke)
 
     # -- work: one event at a time for each room ------------------------------------------------------------------
+
+    async def _work(self, incoming: Incoming, placed: Placed, secrets: tuple[str, ...]) -> None:
+        """Serve; a fault that nobody foresaw is logged, and who asked something hears of it."""
+        try:
+            await self.serve(incoming, placed, secrets)
+        except Exception:  # noqa: BLE001  # the end of this event's work; the next one must not suffer
+            _log.exception("event failed", room=incoming.room.key, happening=incoming.happening.value)
+            if incoming.addressed or incoming.happening in {Happening.COMMAND, Happening.BUTTON}:
+                await self._say(incoming, UNFORESEEN, private=True)
 
     async def serve(self, incoming: Incoming, placed: Placed, secrets: tuple[str, ...] = ()) -> None:
         """Work off one event that is durable."""

@@ -24,6 +24,8 @@ SHORT_HELP = (
 )
 
 
+UNFORESEEN = "Something went wrong on my side, and whoever runs me can see it in the log. Please try again."
+
 RECORDED = (
     "Hello, I'm remem. From now on I record what is said here and keep what matters: decisions, tasks, "
     "lessons, who does what. It stays in this room's own memory; `/remem show` and `/remem search` let you see "
