@@ -43,7 +43,7 @@ def _records(key: MessageKey, page: PageId, text: str) -> list[Operation]:
         if key not in record.messages:
             continue
         if set(record.messages) == {key}:
-            found.append(DropRecord(page, record.identity, ""))
+            found.append(DropRecord(page, record.identity))
         else:
             found.append(LowerRecord(page, record.identity, record.hit_count, record.last_referenced, (key,)))
     return found

@@ -121,7 +121,7 @@ class PutTask:
 
 @dataclass(frozen=True, slots=True)
 class DropTask:
-    """A task leaves pending_tasks.json (only to undo)."""
+    """A task leaves pending_tasks.json."""
 
     page: PageId
     task: str

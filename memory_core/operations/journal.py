@@ -33,7 +33,7 @@ class AddNotes:
 
 @dataclass(frozen=True, slots=True)
 class DropNotes:
-    """Lines leave a journal (only to undo)."""
+    """Lines leave a journal."""
 
     page: PageId
     notes: tuple[journal.Note, ...]

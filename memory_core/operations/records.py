@@ -39,25 +39,25 @@ class AddRecord:
 
     def undo(self, before: str) -> DropRecord:
         """Without it."""
-        return DropRecord(self.page, self.record.identity, self.block)
+        return DropRecord(self.page, self.record.identity)
 
 
 @dataclass(frozen=True, slots=True)
 class DropRecord:
-    """A record leaves its page (only to undo); `block` is what left."""
+    """A record leaves its page."""
 
     page: PageId
     identity: str
-    block: str
     op: Literal["drop_record"] = "drop_record"
 
     def apply(self, text: str, form: Form) -> str:
         """The page without the record."""
         return remove(text, self.identity)
 
-    def undo(self, before: str) -> AddRecord:
-        """The record again."""
-        return AddRecord(self.page, self.block)
+    def undo(self, before: str) -> AddRecord | DropRecord:
+        """The record as it stood."""
+        placed = parse(before).find(self.identity)
+        return AddRecord(self.page, before[placed.start : placed.end]) if placed else self
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class TouchRecord:
 
 @dataclass(frozen=True, slots=True)
 class LowerRecord:
-    """A record's fitness is set back and messages leave its sources (only to undo)."""
+    """A record's fitness is set, and messages leave its sources."""
 
     page: PageId
     identity: str
@@ -144,8 +144,9 @@ class StrikeRecord:
         return text[: placed.start] + self.line + text[placed.end :]
 
     def undo(self, before: str) -> UnstrikeRecord:
-        """The block again."""
-        return UnstrikeRecord(self.page, self.line, self.block)
+        """The block as it stood."""
+        placed = parse(before).find(self.identity)
+        return UnstrikeRecord(self.page, self.line, before[placed.start : placed.end] if placed else self.block)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,192 @@
+"""The two rules of every operation: done twice is done once, and what was done can be taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import get_args
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import TypeAdapter
+
+from memory_core import attention, daily, journal, records, tasks
+from memory_core.ids import MessageKey, PageId
+from memory_core.index import new_index
+from memory_core.layouts import APM, Form, Priority
+from memory_core.operations import Operation
+from memory_core.operations.attention import DropBlocker, DropRow, DropTask, PutBlocker, PutFact, PutRow, PutTask
+from memory_core.operations.journal import AddNotes, AddPoints, DropNotes, DropPoints
+from memory_core.operations.records import (
+    AddRecord,
+    DropRecord,
+    LowerRecord,
+    StrikeRecord,
+    TouchRecord,
+    UnstrikeRecord,
+)
+from memory_core.operations.routes import AddLine, AddRoute, DeprecateRoute, DropLine
+from memory_core.records import Record, Source, render, struck
+from tests.scale import scale
+
+OPERATION: TypeAdapter[Operation] = TypeAdapter(Operation)
+AT = datetime(2026, 4, 6, 14, 30, tzinfo=UTC)
+DAY = "2026-04-06"
+# Few of each, so that operations meet what earlier ones left.
+TITLES = ["Redis for sessions", "# no heading", "a | b", "x: y", "漢字 --> <!--"]
+
+
+def _source(number: int) -> Source:
+    return Source("console:ana", "ana", "#build", f"{DAY} 14:0{number}", (MessageKey(f"console:build:{number}"),))
+
+
+def _record(title: str, number: int) -> Record:
+    day = date(2026, 4, number + 1)
+    return Record(day, title, f"because of {number}", last_referenced=day, sources=(_source(number),))
+
+
+RECORDS = [_record(title, number) for number, title in enumerate(TITLES)]
+NOTES = [
+    journal.Note(part.value, title, "ana", f"14:0{number} +00:00", "console:ana", _source(number).keys)
+    for number, (part, title) in enumerate(zip(journal.Part, TITLES, strict=True))
+]
+ROWS = [attention.TaskRow(title, status) for title in TITLES for status in ("pending", "done")]
+TASKS = [tasks.Task(f"t-{number}", title, created_at=AT.isoformat()) for number, title in enumerate(TITLES)]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One form of page: how it may begin, what may be done to it, and what of it must come back."""
+
+    form: Form
+    texts: tuple[str, ...]
+    operations: tuple[Operation, ...]
+    content: Callable[[str], Hashable]
+
+
+def _records_in(text: str) -> Hashable:
+    return frozenset(placed.record for placed in records.parse(text).records)
+
+
+def _attention_in(text: str) -> Hashable:
+    found = attention.parse(text)
+    return frozenset(found.tasks), frozenset(found.blockers), frozenset(found.snapshot)
+
+
+EXPERIENCE, BOARD, FILE = PageId("experience"), PageId("attention"), PageId("state/tasks")
+TODAY, DAILY, INDEX, PROJECT = PageId(f"journal/{DAY}"), PageId("daily-synced"), PageId("index"), PageId("project")
+KINDS = (
+    Kind(
+        Form.NEWEST_FIRST,
+        (
+            "",
+            "# Experience\n",
+            "# Experience\n\nBy hand.\n\n## A heading\n\ntext\n",
+            "# Experience\r\n\r\nBy hand.\r\n",
+        ),
+        (
+            *(AddRecord(EXPERIENCE, render(record)) for record in RECORDS),
+            *(DropRecord(EXPERIENCE, record.identity) for record in RECORDS),
+            *(TouchRecord(EXPERIENCE, record.identity, 2, date(2026, 5, 1), (_source(7),)) for record in RECORDS),
+            *(LowerRecord(EXPERIENCE, record.identity, 0, None, _source(7).keys) for record in RECORDS),
+            *(
+                StrikeRecord(EXPERIENCE, record.identity, render(record).rstrip("\n"), f"~~{struck(record)}~~")
+                for record in RECORDS[:2]
+            ),
+            *(
+                UnstrikeRecord(EXPERIENCE, f"~~{struck(record)}~~", render(record).rstrip("\n"))
+                for record in RECORDS[:2]
+            ),
+        ),
+        _records_in,
+    ),
+    Kind(
+        Form.ATTENTION,
+        ("", "# Attention\n", "## Active Tasks\r\n\r\n| Prio | Task |\r\n|---|---|\r\n| 1 | by hand |\r\n"),
+        (
+            *(PutRow(BOARD, row) for row in ROWS),
+            *(DropRow(BOARD, title) for title in TITLES),
+            *(PutBlocker(BOARD, title) for title in TITLES),
+            *(DropBlocker(BOARD, title) for title in TITLES),
+            *(PutFact(BOARD, key, value) for key in ("host", "last flush") for value in ("", "a", "b | c")),
+        ),
+        _attention_in,
+    ),
+    Kind(
+        Form.STATE,
+        ("", '{"tasks": [{"title": "by hand"}], "own": 1}', "[]"),
+        (*(PutTask(FILE, task, AT) for task in TASKS), *(DropTask(FILE, task.id, AT) for task in TASKS)),
+        lambda text: frozenset(tasks.parse(text).tasks),
+    ),
+    Kind(
+        Form.JOURNAL,
+        ("", f"# {DAY} (+00:00)\n\nBy hand.\n", f"# {DAY} (+08:00)\r\n"),
+        (
+            *(AddNotes(TODAY, DAY, "+00:00", "14:30 +00:00", (note,)) for note in NOTES),
+            AddNotes(TODAY, DAY, "+00:00", "15:30 +00:00", tuple(NOTES)),
+            *(DropNotes(TODAY, (note,)) for note in NOTES),
+        ),
+        lambda text: frozenset((note.text, note.keys) for note in journal.parse(text).notes),
+    ),
+    Kind(
+        Form.DAILY_LINES,
+        ("", "# Daily\n", "# Daily\r\n\r\n- 2026-04-05: by hand\r\n"),
+        (
+            *(AddPoints(DAILY, day, (title,)) for title in TITLES for day in (DAY, "2026-04-04")),
+            *(DropPoints(DAILY, DAY, (title,)) for title in TITLES),
+        ),
+        lambda text: frozenset((day.day, point) for day in daily.parse(text) for point in day.points),
+    ),
+    Kind(
+        Form.ADDED,
+        ("", "# Project\n", "# Project\r\n\r\nBy hand.\r\n", "By hand.\n"),
+        (
+            *(AddLine(PROJECT, f"Conventions: see conventions/{name}.md") for name in "ab"),
+            *(DropLine(PROJECT, f"Conventions: see conventions/{name}.md") for name in "ab"),
+        ),
+        lambda text: frozenset(line for line in text.split() if line.startswith("conventions/")),
+    ),
+    Kind(
+        Form.INDEX,
+        (
+            new_index(APM.direct, name="main", rooms=(), purpose="", created=date(2026, 4, 6), zone="UTC"),
+            "# By hand\r\n",
+        ),
+        (
+            *(AddRoute(INDEX, name, PageId(f"projects/{name}"), Priority.P3) for name in ("atlas", "漢字")),
+            *(DeprecateRoute(INDEX, PageId(f"projects/{name}")) for name in ("atlas", "漢字")),
+        ),
+        lambda text: None,  # the index is append-only: what is taken back there stays, marked
+    ),
+)
+
+
+def test_every_operation_is_tried() -> None:
+    union = get_args(get_args(Operation)[0])
+    assert {type(operation) for kind in KINDS for operation in kind.operations} == set(union)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.form)
+@settings(max_examples=scale(2000))
+@given(data=st.data())
+def test_done_twice_is_done_once_and_what_was_done_is_taken_back(kind: Kind, data: st.DataObject) -> None:
+    text = data.draw(st.sampled_from(kind.texts))
+    for operation in data.draw(st.lists(st.sampled_from(kind.operations), max_size=8)):
+        done = operation.apply(text, kind.form)
+        assert operation.apply(done, kind.form) == done
+        inverse = operation.undo(text)
+        back = inverse.apply(done, kind.form)
+        assert inverse.apply(back, kind.form) == back
+        if done != text:
+            assert kind.content(back) == kind.content(text)
+        text = done
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.form)
+def test_an_operation_is_written_down_and_read_back(kind: Kind) -> None:
+    for operation in kind.operations:
+        assert OPERATION.validate_json(OPERATION.dump_json(operation)) == operation
+        inverse = operation.undo(kind.texts[0])
+        assert OPERATION.validate_json(OPERATION.dump_json(inverse)) == inverse
