@@ -103,9 +103,13 @@ class Figures:
 
 def replay(export: Path, workspace: Path | None, *, quiet: bool) -> None:
     """Replay `export` and print the summary. Raises BadInput for a wrong file or a workspace of something else."""
-    settings = settings_for(workspace)
-    with _bar(quiet=quiet) as moved:
-        figures = asyncio.run(replayed(export, settings, moved))
+    settings = settings_for(workspace, quiet=True)
+    try:
+        with _bar(quiet=quiet) as moved:
+            figures = asyncio.run(replayed(export, settings, moved))
+    except KeyboardInterrupt:
+        sys.stderr.write("remem: Stopped; the same command goes on from here.\n")
+        raise SystemExit(130) from None
     sys.stdout.write(f"{figures.text()}\nThe memory stands in {settings.workspace}.\n")
 
 

@@ -90,13 +90,20 @@ async def _chat(settings: Settings) -> None:
 
 
 def _write(text: str) -> None:
-    sys.stdout.write(text + "\n")
-    sys.stdout.flush()
+    _show(text + "\n")
 
 
 def _prompt(prompt: str) -> None:
-    sys.stdout.write(prompt)
-    sys.stdout.flush()
+    _show(prompt)
+
+
+def _show(text: str) -> None:
+    """Put text on the screen. Whoever read it may be gone (`remem chat | head`): what is still typed is taken in."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _no_prompt(prompt: str) -> None:

@@ -381,6 +381,21 @@ def test_a_chat_takes_any_bytes_and_ends_at_once_when_it_is_interrupted(tmp_path
     assert len(err.splitlines()) <= 1, err
 
 
+def test_a_chat_whose_screen_nobody_reads_takes_in_what_is_typed(tmp_path: Path) -> None:
+    chat = subprocess.Popen(
+        [*COMMAND, "chat", "-w", str(tmp_path / "w")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(tmp_path),
+    )
+    assert chat.stdout is not None
+    chat.stdout.close()
+    _, err = chat.communicate(b"remember that the cafe closes at ten\n/remem\n", timeout=DEADLINE_S)
+    assert (chat.returncode, err) == (0, b"")
+    assert any(b"closes at ten" in page.read_bytes() for page in (tmp_path / "w/memory/main").glob("*.md"))
+
+
 def test_a_page_that_cannot_be_read_is_told_in_the_terminal_too(remem: CommandLine) -> None:
     remem("init")
     as_folder(remem.home / "remem/memory/main/index.md")
