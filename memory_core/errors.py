@@ -60,7 +60,7 @@ class PageDamaged(StoreError):
 
 
 class StoreFailed(StoreError):
-    """The file system refused; the old content stands."""
+    """The file system refused; the old content stands, unless only the very last step failed (store.base)."""
 
 
 class LedgerError(RememError):

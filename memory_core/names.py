@@ -24,7 +24,7 @@ from memory_core.ids import RoomKey
 from memory_core.store.pages import is_group_name
 from memory_core.text import one_line
 
-TITLE_LIMIT = 200
+TITLE_CHARACTERS = 200
 
 
 class Names(Protocol):
@@ -77,7 +77,7 @@ class NamesTable:
     def knows(self, room: RoomKey, title: str) -> bool:
         """Would a claim change nothing? So it is for nearly every message."""
         entry = self.entries.get(room)
-        title = one_line(title, TITLE_LIMIT)
+        title = one_line(title, TITLE_CHARACTERS)
         return isinstance(entry, dict) and _name(entry) is not None and title in {"", entry.get("title")}
 
     def claim(self, room: RoomKey, title: str, server: str) -> str:
@@ -103,7 +103,7 @@ class NamesTable:
     def retitle(self, room: RoomKey, title: str) -> None:
         """Note the title in the room's own entry, if it has one and the title is new."""
         entry = self.entries.get(room)
-        title = one_line(title, TITLE_LIMIT)
+        title = one_line(title, TITLE_CHARACTERS)
         if isinstance(entry, dict) and title and entry.get("title") != title:
             self.entries[room] = {**entry, "title": title}
             self.changed = True
@@ -130,7 +130,7 @@ class NamesTable:
         return self._taken
 
     def _add(self, room: RoomKey, name: str, title: str = "", server: str = "") -> None:
-        fields = {"title": one_line(title, TITLE_LIMIT), "server": one_line(server, TITLE_LIMIT)}
+        fields = {"title": one_line(title, TITLE_CHARACTERS), "server": one_line(server, TITLE_CHARACTERS)}
         given = {field: text for field, text in fields.items() if text}
         self.entries[room] = {"name": name, "channel": room.platform, **given}
         self._in_use().add(name)

@@ -28,7 +28,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from memory_core.blocks import Block, blocks, line_entry, newline_of
+from memory_core.blocks import Block, blocks, day_of, line_entry, newline_of
 from memory_core.candidates import Value
 from memory_core.escape import escape, escape_comment, unescape, unescape_comment
 from memory_core.ids import MessageKey
@@ -199,7 +199,7 @@ def _record(block: Block, problems: list[str]) -> Record | None:
         title=title,
         body=unescape(fields.get("body", [""])[0]),
         tags=tuple(unescape_comment(fields.get("tags", [""])[0]).split(",")),
-        last_referenced=_date(fitness[1]) if fitness else block.day,
+        last_referenced=_day(fitness[1]) if fitness else block.day,
         hit_count=int(fitness[2]) if fitness else 0,
         value=Value(fitness[3]) if fitness else Value.MEDIUM,
         sources=_sources(unescape_comment(fields.get("source", [""])[0])),
@@ -276,11 +276,8 @@ def _put_in(text: str, at: int, block: str, newline: str) -> str:
     return before + block + after
 
 
-def _date(text: str) -> date | None:
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        return None
+def _day(text: str) -> date | None:
+    return None if text == "never" else day_of(*text.split("-"))
 
 
 def _bare(text: str) -> str:

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache
 
-from memory_core.blocks import Line, lines_of
+from memory_core.blocks import Line, day_of, lines_of
 from memory_core.ids import PageId
 from memory_core.layouts import Form
 from memory_core.records import Record, disclosed
@@ -31,7 +31,7 @@ from memory_core.text import one_line
 _HEADING = re.compile(r"(#{1,6})[ \t]+\S.*")
 _ITEM = re.compile(r" {0,3}(?:[-*+]|\d{1,4}[.)])[ \t]+\S.*")
 _FENCE = re.compile(r" {0,3}(?:`{3,}|~{3,}).*")
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_DAY = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
 _SAID_BY = re.compile(r"\((@[^()]{1,80})\)(?: \[absorbed\])?$")
 _WITHOUT_RECORDS = frozenset({Form.JOURNAL, Form.STATE, Form.INDEX})
 _TITLE_CHARACTERS = 80
@@ -238,11 +238,8 @@ def _level(heading: str) -> int:
 
 def _day_of(page: PageId) -> date | None:
     """The day that a journal is of."""
-    name = page.rpartition("/")[2]
-    try:
-        return date.fromisoformat(name) if _DAY.fullmatch(name) else None
-    except ValueError:
-        return None
+    found = _DAY.fullmatch(page.rpartition("/")[2])
+    return day_of(*found.groups()) if found else None
 
 
 def _common(one: tuple[str, ...], other: tuple[str, ...]) -> int:

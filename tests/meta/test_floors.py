@@ -91,6 +91,14 @@ def test_only_app_names_concrete_stores(file: Path) -> None:
         assert not _imports(file) & CONCRETE
 
 
+def test_only_memory_core_commits_to_a_store() -> None:
+    for file in [*(ROOT / "bot").rglob("*.py"), *(ROOT / "adapters").rglob("*.py")]:
+        called = [
+            node.attr for node in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(node, ast.Attribute)
+        ]
+        assert "commit" not in called, file
+
+
 @pytest.mark.parametrize(
     ("library", "folder"), [("discord", "discord"), ("slack_bolt", "slack"), ("slack_sdk", "slack")]
 )
