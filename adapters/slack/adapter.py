@@ -27,10 +27,12 @@ from adapters.slack import checks
 from adapters.slack.directory import LOOK_UP_S, Directory
 from adapters.slack.facts import Me
 from adapters.slack.inbox import Inbox, WasCalled
+from adapters.slack.link import quiet_logger, use_each_address_once
 from adapters.slack.manifest import EVENTS_PATH, Mode
 from adapters.slack.pace import PACE_S, Lanes
 from adapters.slack.posting import Posting
 from adapters.slack.render import PIECE_CHARACTERS
+from adapters.slack.unread import guarded
 from memory_core.errors import RememError
 from memory_core.ids import Conversation, PersonKey, RoomKey
 
@@ -150,11 +152,9 @@ class SlackAdapter:
             retry = (req.headers.get("x-slack-retry-num") or ["0"])[0]
             return await inbox.take(req.body, int(retry) if retry.isdecimal() else 0)
 
-        quiet = logging.getLogger("remem.slack_bolt")
-        quiet.setLevel(logging.ERROR)  # its hints are for people who write bolt apps
         app = AsyncApp(
             name="remem",
-            logger=quiet,
+            logger=quiet_logger(),
             client=AsyncWebClient(base_url=self._client.base_url),
             authorize=authorize,
             signing_secret=secret,
@@ -168,6 +168,7 @@ class SlackAdapter:
         """A websocket that we open; refused for good if the first address is refused."""
         url = await checks.websocket_url(self._client, self._app_token)
         handler = AsyncSocketModeHandler(app, app_token=self._app_token, web_client=self._client)
+        await use_each_address_once(handler.client)
         handler.client.wss_uri = url
         connecting = asyncio.create_task(handler.connect_async())  # type: ignore[no-untyped-call]
         closing = asyncio.create_task(self._closing.wait())
@@ -185,7 +186,7 @@ class SlackAdapter:
     @contextlib.asynccontextmanager
     async def _http_mode(self, app: AsyncApp) -> AsyncIterator[None]:
         """A web server that Slack sends signed requests to; bolt checks the signatures (401)."""
-        runner = web.AppRunner(app.web_app(path=EVENTS_PATH, port=self.port), access_log=None)
+        runner = web.AppRunner(guarded(app.web_app(path=EVENTS_PATH, port=self.port)), access_log=None)
         await runner.setup()
         try:
             try:

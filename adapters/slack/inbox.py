@@ -28,6 +28,7 @@ from adapters.slack.directory import Directory
 from adapters.slack.facts import Known, Me, kind_of_type
 from adapters.slack.payload import Json, part, string
 from adapters.slack.posting import Posting
+from memory_core.errors import RememError
 from memory_core.ids import Conversation, RoomKey, RoomKind
 
 WasCalled: TypeAlias = Callable[[Conversation], Awaitable[bool]]
@@ -94,11 +95,15 @@ class Inbox:
             known = await self._known(needs, body)
             if said and _is_unplaced(needs, known) and retry < LAST_RETRY:
                 return False
-            incoming = normalise.normalise(body, known)
-            if incoming is None:
-                return True
-            self._remember(incoming)
-            return (await self._deliver(incoming)).durable
+            try:
+                incoming = normalise.normalise(body, known)
+                if incoming is None:
+                    return True
+                self._remember(incoming)
+                return (await self._deliver(incoming)).durable
+            except RememError as refused:
+                _log.warning("An event was not kept: %s", refused)
+                return False
 
     async def _known(self, needs: normalise.Needs, body: Json) -> Known:
         """What the event does not tell, as far as it can be learnt in time."""
@@ -150,6 +155,9 @@ class Inbox:
             known = Known(self._me, room, interactions.names_in(body))
             incoming = interactions.interaction(body, known, datetime.now(UTC))
             return incoming is None or (await self._deliver(incoming)).durable
+        except RememError as refused:
+            _log.warning("A command was not kept: %s", refused)
+            return False
         except Exception:  # noqa: BLE001 - the task ends here; who asked is told
             _log.exception("an interaction could not be taken")
             return False

@@ -77,9 +77,10 @@ async def running(
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
     was_called: WasCalled | None = None,
     until_ready: bool = True,
+    recorder: Recorder | None = None,
 ) -> AsyncIterator[tuple[SlackAdapter, Recorder]]:
     """The adapter, connected to `peer`, and what it delivered."""
-    recorder = Recorder()
+    recorder = recorder or Recorder()
     adapter = SlackAdapter(
         peer.bot_token,
         peer.app_token,
