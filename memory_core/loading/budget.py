@@ -47,6 +47,16 @@ class Fit:
         return not self.left and not self.cut
 
 
+@dataclass(frozen=True, slots=True)
+class Because:
+    """Why a page is shown: by which step, in words, with which priority; `matched`: the message asked for it."""
+
+    step: Step
+    why: str
+    priority: Priority | None = None
+    matched: bool = False
+
+
 def count(counter: Counter, text: str) -> int:
     """The tokens of `text`; a long text is counted once and remembered."""
     if len(text) < _LONG_CHARACTERS or not isinstance(counter, Hashable):
@@ -193,15 +203,12 @@ class Tally:
         self,
         page: PageId,
         fitted: Fit,
-        step: Step,
-        why: str,
+        because: Because,
         *,
-        priority: Priority | None = None,
-        sha256: str = "",
+        sha256: str,
         rest: Sequence[Unit] = (),
         rest_is_known: bool = False,
         short: str = "",
-        matched: bool = False,
     ) -> bool:
         """Add what `fitted` holds of a page, name what it left out, and tell whether anything is shown.
 
@@ -217,15 +224,15 @@ class Tally:
         self.loaded.append(
             Loaded(
                 page=page,
-                step=step,
+                step=because.step,
                 text=fitted.text,
                 tokens=fitted.tokens,
-                why=why,
-                priority=priority,
+                why=because.why,
+                priority=because.priority,
                 records=tuple(unit.record for unit in fitted.shown if unit.record),
                 sha256=sha256,
                 cut=not fitted.whole or bool(rest and not rest_is_known),
-                matched=matched,
+                matched=because.matched,
                 shown=tuple(unit.mark for unit in fitted.shown),
                 rest=tuple(unit.mark for unit in (*fitted.left, *rest)),
             )

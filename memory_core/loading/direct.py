@@ -17,7 +17,7 @@ from __future__ import annotations
 from memory_core.disclosure import Loaded, Step
 from memory_core.ids import PageId
 from memory_core.layouts import INDEX
-from memory_core.loading.budget import Tally, count, fit
+from memory_core.loading.budget import Because, Tally, count, fit
 from memory_core.loading.intent import Mode, by_intent, described
 from memory_core.loading.later import changed
 from memory_core.loading.plan import Missing, Plan, View, authored, read, units
@@ -68,7 +68,7 @@ def _always(view: View, tally: Tally, page: PageId, limit_tokens: int) -> Plan[N
         return
     note_bytes(view, tally, answer)
     fitted = fit_best(view, tally, page, units(view, answer), min(limit_tokens, tally.room_tokens))
-    tally.show(page, fitted, Step.LAYER_0, "always", sha256=answer.stamp.sha256)
+    tally.show(page, fitted, Because(Step.LAYER_0, "always"), sha256=answer.stamp.sha256)
     tally.took(Step.LAYER_0, f"{page}: always")
     tally.full = tally.breaker and page != _MEMORY
 
@@ -81,7 +81,7 @@ def _attention(view: View, tally: Tally) -> Plan[None]:
             continue
         found = yield from content(view, tally, page)
         if found is not None:
-            whole(view, tally, found, units(view, found), Step.LAYER_1, "always", priority)
+            whole(view, tally, found, units(view, found), Because(Step.LAYER_1, "always", priority))
             tally.took(Step.LAYER_1, f"{page}: always")
             tally.full = tally.breaker
 
@@ -102,7 +102,7 @@ def _journals(view: View, tally: Tally) -> Plan[None]:
         if back and not fitted.whole:
             fitted = fit(page, parts, 0, tally.counter)
         why = "yesterday's journal" if back else "today's journal"
-        tally.show(page, fitted, Step.LAYER_2, why, sha256=answer.stamp.sha256)
+        tally.show(page, fitted, Because(Step.LAYER_2, why), sha256=answer.stamp.sha256)
         tally.full = tally.breaker
         tally.took(Step.LAYER_2, f"{page}: {why}")
 

@@ -23,7 +23,7 @@ from memory_core.gate import OpenIndex, denied, open_index
 from memory_core.handle import Handle
 from memory_core.ids import DirectScope, PageId
 from memory_core.layouts import Priority
-from memory_core.loading.budget import Tally, fit
+from memory_core.loading.budget import Because, Tally, fit
 from memory_core.loading.direct import direct_plan
 from memory_core.loading.group import group_plan
 from memory_core.loading.intent import Mode
@@ -132,11 +132,8 @@ def _show_asked(view: View, tally: Tally, page: PageText, fresh: list[Unit], pri
     tally.show(
         page.page,
         fitted,
-        Step.CONVENTION if priority is None else Step.OPEN,
-        "the agent asked for it",
-        priority=priority,
+        Because(Step.CONVENTION if priority is None else Step.OPEN, "the agent asked for it", priority, matched=True),
         sha256=page.stamp.sha256,
-        matched=True,
         short="a page of P2 is shown in at most half of the budget" if bound else "",
     )
     tally.took(Step.OPEN, f"{page.page}: the agent asked for it")

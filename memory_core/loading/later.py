@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from memory_core.disclosure import Step
 from memory_core.ids import PageId
 from memory_core.layouts import INDEX
-from memory_core.loading.budget import SEAM_TOKENS, Tally, fit
+from memory_core.loading.budget import SEAM_TOKENS, Because, Tally, fit
 from memory_core.loading.plan import Missing, Plan, View, look, read, states, units
 from memory_core.routing import Match
 from memory_core.search import Hit, rank, strong
@@ -77,9 +77,7 @@ def _show_changes(view: View, tally: Tally, page: PageText) -> None:
     tally.show(
         page.page,
         fitted,
-        last.step,
-        "changed by hand since it was loaded",
-        priority=last.priority,
+        Because(last.step, "changed by hand since it was loaded", last.priority),
         sha256=page.stamp.sha256,
         rest=rest,
         rest_is_known=True,
@@ -134,8 +132,8 @@ def show_hits(
     for page in dict.fromkeys(hit.placed.page for hit in chosen):
         own = [hit for hit in chosen if hit.placed.page == page]
         fitted = fit(page, [hit.placed.unit for hit in own], tally.room_tokens, tally.counter)
-        priority = view.table.rule(page).priority
-        if tally.show(page, fitted, Step.SEARCH, why, priority=priority, sha256=own[0].placed.sha256):
+        because = Because(Step.SEARCH, why, view.table.rule(page).priority)
+        if tally.show(page, fitted, because, sha256=own[0].placed.sha256):
             shown.append(fitted.text)
     for hit in over:
         tokens = tally.counter.count(hit.placed.unit.text)

@@ -8,13 +8,14 @@ shown is named in the tally.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from memory_core.conventions import conventions_in
 from memory_core.disclosure import Loaded, Step
 from memory_core.ids import PageId
 from memory_core.index import within
 from memory_core.layouts import INDEX, Form, Priority
-from memory_core.loading.budget import SMALLEST_TOKENS, Fit, Tally, count, fit
+from memory_core.loading.budget import SMALLEST_TOKENS, Because, Fit, Tally, count, fit
 from memory_core.loading.plan import Missing, Plan, View, authored, read, units
 from memory_core.routing import Match, best_convention
 from memory_core.search import Placed, rank, strong
@@ -72,9 +73,9 @@ def page_by_match(view: View, tally: Tally, found: Match, step: Step) -> Plan[Pa
     if not parts.units:
         tally.leave(found.page, "the page", "all of it stands in the conversation")
         return None
-    shown = by_search if found.priority is Priority.P2 else whole
     why = f"{found.why}, score {found.score:.1f}" if found.score else found.why
-    shown(view, tally, page, parts, step, why, found.priority, matched=found.score > 0)
+    show = _by_search if found.priority is Priority.P2 else whole
+    show(view, tally, page, parts, Because(step, why, found.priority, matched=found.score > 0))
     tally.took(step, f"{found.page}: {why}")
     return page
 
@@ -104,36 +105,16 @@ def content(view: View, tally: Tally, page: PageId) -> Plan[PageText | None]:
     return answer
 
 
-def whole(
-    view: View,
-    tally: Tally,
-    page: PageText,
-    parts: Units,
-    step: Step,
-    why: str,
-    priority: Priority | None,
-    *,
-    matched: bool = False,
-) -> bool:
+def whole(view: View, tally: Tally, page: PageText, parts: Units, because: Because) -> bool:
     """Show a page whole, or its best parts as far as the budget goes."""
     fitted = fit_best(view, tally, page.page, parts, tally.room_tokens)
-    return tally.show(page.page, fitted, step, why, priority=priority, sha256=page.stamp.sha256, matched=matched)
+    return tally.show(page.page, fitted, because, sha256=page.stamp.sha256)
 
 
-def by_search(
-    view: View,
-    tally: Tally,
-    page: PageText,
-    parts: Units,
-    step: Step,
-    why: str,
-    priority: Priority | None,
-    *,
-    matched: bool = False,
-) -> bool:
+def _by_search(view: View, tally: Tally, page: PageText, parts: Units, because: Because) -> bool:
     """Show the matching records of a page, best first, in at most half of the budget; else its newest ones."""
     hits = rank([Placed(page.page, unit) for unit in parts.units], view.message)
-    order = [hit.number for hit in strong(hits)] or newest_first(view, page.page, parts.units)
+    order = [hit.number for hit in strong(hits)] or _newest_first(view, page.page, parts.units)
     numbers = sorted(order)
     places = {number: place for place, number in enumerate(numbers)}
     half = tally.budget_tokens // 2
@@ -148,19 +129,10 @@ def by_search(
     if rest:
         tokens = tally.counter.count("\n".join(unit.text for unit in rest))
         tally.leave(page.page, f"{len(rest)} parts that do not match", "a page of P2 is read by search", tokens)
-    how = f"{why}; {len(hits)} of {len(parts.units)} parts match" if hits else f"{why}; no part matches, newest first"
+    how = f"{len(hits)} of {len(parts.units)} parts match" if hits else "no part matches, newest first"
+    because = replace(because, why=f"{because.why}; {how}")
     short = _HALF if half < tally.room_tokens else ""
-    return tally.show(
-        page.page,
-        fitted,
-        step,
-        how,
-        priority=priority,
-        sha256=page.stamp.sha256,
-        rest=rest,
-        short=short,
-        matched=matched,
-    )
+    return tally.show(page.page, fitted, because, sha256=page.stamp.sha256, rest=rest, short=short)
 
 
 def fit_best(view: View, tally: Tally, page: PageId, parts: Units, limit_tokens: int) -> Fit:
@@ -174,10 +146,10 @@ def fit_best(view: View, tally: Tally, page: PageId, parts: Units, limit_tokens:
 def wanted(view: View, page: PageId, parts: Sequence[Unit]) -> list[int]:
     """The numbers of a page's parts, best first: by the message, then the newest."""
     best = [hit.number for hit in rank([Placed(page, unit) for unit in parts], view.message)]
-    return list(dict.fromkeys([*best, *newest_first(view, page, parts)]))
+    return list(dict.fromkeys([*best, *_newest_first(view, page, parts)]))
 
 
-def newest_first(view: View, page: PageId, parts: Sequence[Unit]) -> list[int]:
+def _newest_first(view: View, page: PageId, parts: Sequence[Unit]) -> list[int]:
     """The numbers of a page's parts, newest first: by day, then as the page's form orders them."""
     grows_down = view.table.rule(page).form in (Form.ADDED, Form.JOURNAL)
     numbers = range(len(parts) - 1, -1, -1) if grows_down else range(len(parts))
@@ -208,7 +180,7 @@ def convention(view: View, tally: Tally, page: PageText) -> Plan[None]:
         return
     found = yield from content(view, tally, best)
     if found is not None:
-        whole(view, tally, found, units(view, found), Step.CONVENTION, f"{page.page} names it", None)
+        whole(view, tally, found, units(view, found), Because(Step.CONVENTION, f"{page.page} names it"))
         tally.took(Step.CONVENTION, f"{best}: {page.page} names it")
 
 
