@@ -11,7 +11,7 @@ addressed. An EDIT's `sent_at` is the time of the edit.
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -136,21 +136,37 @@ def _text(message: discord.Message, voice: Voice, own: Own) -> str:
     """What was written; for a forward the quoted text, for a bot's embed its words."""
     text = readable(message, own.me, own.names).strip()
     if not text and message.message_snapshots:
-        quoted = named(message.message_snapshots[0].content, {}, message.guild, own.names)
+        snapshot = message.message_snapshots[0]
+        quoted = named(snapshot.content or _embedded(snapshot.embeds), {}, message.guild, own.names)
         return "\n".join(f"> {line}" for line in quoted.splitlines())
     if not text and voice is Voice.BOT:
-        return "\n".join(part for embed in message.embeds for part in (embed.title, embed.description) if part)
+        return _embedded(message.embeds)
     return text
 
 
+def _embedded(embeds: Sequence[discord.Embed]) -> str:
+    return "\n".join(part for embed in embeds for part in (embed.title, embed.description) if part)
+
+
 def _attachments(message: discord.Message, texts: Mapping[int, tuple[str, bool]]) -> tuple[Attachment, ...]:
-    files = [
-        Attachment(one_line(file.filename), file.content_type or "", file.size, *texts.get(file.id, ("", False)))
-        for file in message.attachments
-    ]
-    stickers = [Attachment(one_line(sticker.name), "sticker") for sticker in message.stickers]
+    """What hangs on the message, or on the one that it forwards."""
     polls = [Attachment(one_line(message.poll.question), "poll")] if message.poll else []
-    return (*files, *stickers, *polls)
+    return (
+        *_files(message, texts),
+        *polls,
+        *(one for quoted in message.message_snapshots for one in _files(quoted, {})),
+    )
+
+
+def _files(
+    holder: discord.Message | discord.MessageSnapshot, texts: Mapping[int, tuple[str, bool]]
+) -> Iterator[Attachment]:
+    for file in holder.attachments:
+        yield Attachment(
+            one_line(file.filename), file.content_type or "", file.size, *texts.get(file.id, ("", False))
+        )
+    for sticker in holder.stickers:
+        yield Attachment(one_line(sticker.name), "sticker")
 
 
 def person(native: int) -> PersonKey:

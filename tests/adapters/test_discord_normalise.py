@@ -241,6 +241,23 @@ def test_a_forward_is_quoted(objects: Objects) -> None:
     assert incoming.text == "> we use Redis\n> for sessions"
 
 
+def test_case_11_a_forward_without_words_is_noted_too(objects: Objects) -> None:
+    channel, ana = _place(objects, world.TEXT), objects.user("ana")
+    data = Message(channel, ana, "").payload(objects.users)
+    snapshot = {"type": 0, "content": "", "timestamp": data["timestamp"], "edited_timestamp": None, "flags": 0}
+    snapshot |= {"embeds": [], "attachments": [world.Attached("plan.png", b"1234", "image/png").payload()]}
+    snapshot |= {"sticker_items": [{"id": "1", "name": "wave", "format_type": 1}]}
+    embedded = snapshot | {"attachments": [], "sticker_items": [], "embeds": [{"title": "Alert", "description": "x"}]}
+    known, told = objects.channel(channel), []
+    for one in (snapshot, embedded):
+        data["message_snapshots"] = [{"message": one}]
+        message = discord.Message(state=objects.state, channel=known, data=data)  # type: ignore[arg-type]
+        incoming = normalise.posted(message, known, objects.own)
+        assert incoming is not None
+        told.append((incoming.text, [file.name for file in incoming.attachments]))
+    assert told == [("", ["plan.png", "wave"]), ("> Alert\n> x", [])]
+
+
 @pytest.mark.parametrize("bits", [0, world.MANAGE_CHANNELS, world.MANAGE_GUILD, world.ADMINISTRATOR])
 def test_a_room_admin_is_told_from_the_payload(objects: Objects, bits: int) -> None:
     channel = Channel(world.TEXT, "build")
