@@ -49,8 +49,9 @@ class Gathered:
     written: tuple[tuple[MessageKey, PageId, str], ...]
     hits: tuple[Hit, ...]
     gone: frozenset[MessageKey]
-    """Messages whose statements must leave: deleted ones, those written at once and then taken back, and those that
-    were edited and are heard now as they read now."""
+    """Messages whose statements must leave: deleted ones, those written at once and then taken back, and `edited`."""
+    edited: frozenset[MessageKey]
+    """Messages that are heard here as they read now: what they said before leaves, what they say now is new."""
 
     @property
     def is_empty(self) -> bool:
@@ -66,11 +67,13 @@ async def gather(
 ) -> Gathered:
     """Put together what this flush has; `retracted` is asked only where something was written at once."""
     written = await ledger.written()
-    taken_back = retracted() if written else ()
-    heard = {message.key for message in messages}
-    changed = [change.message for change in await ledger.changed() if change.deleted or change.message in heard]
-    gone = frozenset([*changed, *(key for key, _, _ in written if key in taken_back)])
-    return Gathered(tuple(facts), anchors(messages), written, await ledger.hits(), gone)
+    taken_back = frozenset(retracted() if written else ()) & {key for key, _, _ in written}
+    changes = await ledger.changed()
+    deleted = frozenset(change.message for change in changes if change.deleted)
+    heard = frozenset(message.key for message in messages) - taken_back
+    edited = frozenset(change.message for change in changes if not change.deleted) & heard
+    gone = deleted | edited | taken_back
+    return Gathered(tuple(facts), anchors(messages), written, await ledger.hits(), gone, edited)
 
 
 async def read_pages(
@@ -103,7 +106,7 @@ async def fill(handle: Handle, draft: Draft, found: Gathered) -> None:
     for key in sorted(found.gone):
         for operation in withdraw(key, draft.texts, draft.table, draft.now):
             draft.do(operation, undone=False)
-    at_once = {(message, page) for message, page, _ in found.written if message not in found.gone}
+    at_once = {(message, page) for message, page, _ in found.written if message not in found.edited}
     for fact in found.facts:
         if not any((key, draft.page_of(fact)) in at_once for source in fact.sources for key in source.keys):
             draft.take(fact)
