@@ -74,7 +74,7 @@ class Attention:
 
     def fact(self, key: str) -> str:
         """The value of that key in the snapshot; '' for none."""
-        return next((value for name, value in self.snapshot if fold(name) == fold(flat(key))), "")
+        return next((value for name, value in self.snapshot if fold(name) == fold(_key(key))), "")
 
 
 def parse(text: str) -> Attention:
@@ -139,7 +139,7 @@ def without_blocker(text: str, blocker: str) -> str:
 
 def with_fact(text: str, key: str, value: str) -> str:
     """The page with `key: value` in the snapshot, in the place of an earlier value of that key; '' removes it."""
-    key = flat(key).replace(":", " ")
+    key = _key(key)
     new = f"- {escape(key)}: {escape_comment(flat(value))}"
     for line in _section(text, SNAPSHOT):
         fact = _fact(line.text)
@@ -233,6 +233,11 @@ def _merged(line: str, row: TaskRow, columns: tuple[str, ...], *, whole: bool) -
 def _new_row(row: TaskRow, columns: tuple[str, ...]) -> str:
     values = (_cell(getattr(row, column)) if column in _COLUMNS else "" for column in columns)
     return f"| {' | '.join(values)} |"
+
+
+def _key(text: str) -> str:
+    """A key as it reads when it is read back: on one line, and without the colon that ends it."""
+    return flat(text.replace(":", " "))
 
 
 def _fact(line: str) -> tuple[str, str] | None:

@@ -145,7 +145,7 @@ class AttentionDraft:
         found = _FACT.fullmatch(" ".join(fact.body.split()))
         key, value = (found["key"], found["value"]) if found else (fact.title, fact.body)
         signed = f"{value} (@{fact.sources[0].name}, {fact.day})"
-        old = attention.parse(self._text()).fact(key.replace(":", " "))
+        old = attention.parse(self._text()).fact(key)
         if old.rpartition(" (@")[0] == value:
             return False
         return self.draft.do(PutFact(self.page, key, signed))

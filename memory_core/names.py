@@ -78,7 +78,7 @@ class NamesTable:
         """Would a claim change nothing? So it is for nearly every message."""
         entry = self.entries.get(room)
         title = one_line(title, TITLE_CHARACTERS)
-        return isinstance(entry, dict) and _name(entry) is not None and title in {"", entry.get("title")}
+        return isinstance(entry, dict) and _name(entry) is not None and title in ("", entry.get("title"))
 
     def claim(self, room: RoomKey, title: str, server: str) -> str:
         """The room's name, chosen now if it has none: no name of the table, and none that was reserved."""

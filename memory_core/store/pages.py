@@ -34,8 +34,12 @@ def is_file_name(name: str) -> bool:
 
 
 def is_group_name(name: str) -> bool:
-    """May this be a group's name on disk: one name, no path, no hidden file, room for `.md`?"""
-    return NAME_PATTERN.fullmatch(name) is not None and is_file_name(f"{name}.md")
+    """May this be a group's name on disk: one name, no path, no hidden file, room for `.md`?
+
+    One that ends in `.md` would have its folder where another group has its index.
+    """
+    plain = NAME_PATTERN.fullmatch(name) is not None and not name.lower().endswith(".md")
+    return plain and is_file_name(f"{name}.md")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -103,6 +104,17 @@ def test_only_what_is_ours_changes_and_a_second_time_changes_nothing(
     lines = text.splitlines()
     missing = [line for line in hand.splitlines() if line not in lines]
     assert [line for line in missing if row.key not in fold(line)] == []
+
+
+@pytest.mark.parametrize("key", ["decision:", ":", "a:b :", "db :", "x:", ": y"])
+def test_a_fact_is_found_again_under_a_key_with_colons(key: str) -> None:
+    text = with_fact(_new(), key, "first")
+    assert parse(text).fact(key) == "first"
+    changed = with_fact(text, key, "second")
+    assert parse(changed).fact(key) == "second"
+    assert changed.count("first") == 0
+    assert with_fact(changed, key, "second") == changed
+    assert parse(with_fact(changed, key, "")).snapshot == parse(_new()).snapshot
 
 
 def test_a_table_with_other_columns_keeps_them() -> None:

@@ -56,6 +56,26 @@ def index(workspace: Path, name: str, *rooms: str) -> None:
 
 
 @pytest.mark.asyncio
+@pytest.mark.parametrize("title", [{"of": "a hand"}, ["#build"], 7, None, True])
+async def test_case_59_a_title_of_another_kind_is_written_anew_and_the_name_stays(
+    tmp_path: Path, title: object
+) -> None:
+    write(tmp_path, {C1: {"name": "build", "channel": "discord", "title": title, "note": "mine"}})
+    names = NamesFile(tmp_path, APM)
+    assert await names.claim(C1, "#build", "") == "build"
+    assert stored(tmp_path) == {C1: {"name": "build", "channel": "discord", "title": "#build", "note": "mine"}}
+
+
+@pytest.mark.asyncio
+async def test_case_53_a_name_that_ends_like_an_index_is_refused_and_said(tmp_path: Path) -> None:
+    write(tmp_path, {C1: {"name": "build", "channel": "discord"}, C2: {"name": "build.MD", "channel": "discord"}})
+    names = NamesFile(tmp_path, APM)
+    assert await names.claim(C1, "", "") == "build"
+    with pytest.raises(NamesDamaged, match="no usable name"):
+        await names.claim(C2, "", "")
+
+
+@pytest.mark.asyncio
 async def test_a_room_gets_its_name_once_and_finds_it_again(tmp_path: Path) -> None:
     names = NamesFile(tmp_path, APM)
     assert await names.lookup(C1) is None
