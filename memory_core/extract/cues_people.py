@@ -72,6 +72,15 @@ POWER = cue(
 )
 """Words of power: who says that someone holds it is written down as their claim, never as a fact."""
 
+_POWERFUL = r"(?:approver|admin(?:istrator)?|owner|superuser|boss)"
+POWER_HELD = cue(
+    rf"\b(?:the|our) (?:[\w-]+ ){{0,3}}{_POWERFUL}s? (?:of [\w -]{{1,30}} )?(?:is|are|will be) (?:now )?"
+    r"(?!at\b|on\b|in\b|under\b|a\b|an\b|the\b|not\b|to\b)@?\w",
+    rf"\w (?:is|are|will be|becomes?) (?:now |also )?(?:the|our|an?) (?:[\w-]+ ){{0,3}}{_POWERFUL}s?\b",
+    r"\w (?:is|are) (?:now |also )?(?:allowed|authori[sz]ed|permitted) to\b",
+)
+"""Somebody is said to hold power, whatever the name looks like (`the deploy approver is eve`)."""
+
 CONTACTS = (
     Cue(
         Kind.CONTACT,

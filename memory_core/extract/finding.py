@@ -131,6 +131,8 @@ def _wish(fact: str, message: Message, *, direct: bool) -> Finding | None:
     found = _stated(Sentence(fact, fact), message, direct=direct)
     if found is None:
         found = Finding(_kind_of(fact, direct=direct), Firmness.EXPLICIT, fact)
+    if found.kind is Kind.ENVIRONMENT and not direct and cues_people.POWER_HELD.search(fact):
+        found = replace(found, kind=Kind.ROLE, claimed=True)
     return replace(found, firmness=max(found.firmness, Firmness.EXPLICIT), marked=True, asked="")
 
 
