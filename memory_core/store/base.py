@@ -7,8 +7,9 @@ not list raises UnknownPage. What a store promises:
   told apart (`bom`) and put back by every commit. Undecodable bytes show as U+FFFD and are listed.
 * `commit` takes changes in order; each one is atomic and durable when the call returns. A change names the stamp
   of the text it was made from (`expect`), or None for a page that must not exist yet. If the page is another by
-  now, PageChanged (or PageExists) is raised and that change and all after it have not happened. What the layout
-  shares among all scopes (SOUL.md) is read here and never written.
+  now, PageChanged (or PageExists) is raised and that change and all after it have not happened. A change
+  without text removes its page (undo, of a page that a flush made). What the layout shares among all scopes
+  (SOUL.md) is read here and never written.
 * Nothing is created by reading.
 """
 
@@ -50,10 +51,10 @@ class PageText:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The new text of one page. `expect` is the stamp that it replaces; None creates, exclusively."""
+    """The new text of one page, None to remove it. `expect` is the stamp that it replaces; None creates, exclusively."""
 
     page: PageId
-    text: str
+    text: str | None
     expect: Stamp | None
 
 
@@ -78,7 +79,7 @@ class Store(Protocol):
         ...
 
     async def commit(self, changes: Sequence[Change]) -> tuple[Stamp, ...]:
-        """Write the changes in order, each atomic and durable; the stamps of what now stands there.
+        """Write the changes in order, each atomic and durable; the stamps of what now stands there (none: removed).
 
         Raises UnknownPage and BadInput (a shared page) before anything is written; PageExists, PageChanged,
         PageDamaged (the standing page has undecodable bytes), StoreFailed (the old content stands; after a failure of

@@ -94,13 +94,18 @@ class FileStores:
         return await finished(loop.run_in_executor(self._writers, self._apply_all, work))
 
     def _apply_all(self, work: Sequence[tuple[PurePosixPath, Change]]) -> tuple[Stamp, ...]:
-        return tuple(self._apply(file, change) for file, change in work)
+        stamps = [self._apply(file, change) for file, change in work]
+        return tuple(stamp for stamp in stamps if stamp is not None)
 
-    def _apply(self, file: PurePosixPath, change: Change) -> Stamp:
+    def _apply(self, file: PurePosixPath, change: Change) -> Stamp | None:
         with self._locks[hash(file) % _LOCKS]:
             raw = self._tree.read(file)
             standing = decode(change.page, raw.content, raw.mtime_ns) if raw else None
             check(change, standing)
+            if change.text is None:
+                if change.expect is not None:
+                    self._tree.remove(file, change.expect)
+                return None
             content = encode(change.text, bom=standing.bom if standing else False)
             if change.expect is None:
                 return self._tree.create(file, content)

@@ -88,6 +88,7 @@ class MemoryStore:
         for file, change in work:
             standing = self._stores._find(file, change.page)
             check(change, standing)
-            content = encode(change.text, bom=standing.bom if standing else False)
+            bom = standing.bom if standing else False
+            content = encode(change.text, bom=bom) if change.text is not None else None
             stamps.append(self._stores._keep(file, change.page, content))
         return tuple(stamp for stamp in stamps if stamp)

@@ -124,6 +124,15 @@ class Tree:
                 return stamp(content, mtime_ns)
         raise PageChanged(f"{file} was changed since it was read; read it again, merge, and write again.")
 
+    def remove(self, file: PurePosixPath, expect: Stamp) -> None:
+        """Remove the file whose bytes `expect` stands for. Raises PageChanged (nothing has happened), StoreFailed."""
+        with translated(file), suppress(FileNotFoundError), self.folder(file.parent) as folder:
+            if same(self._read_in(folder, file).stamp, expect):
+                self.disk.unlink(file.name, folder)
+                self.disk.sync_folder(folder)
+                return
+        raise PageChanged(f"{file} was changed since it was read; read it again, merge, and write again.")
+
     def names(self, folder: PurePosixPath, kind: EntryKind = EntryKind.FILE) -> tuple[str, ...]:
         """The names of a folder's files (or folders), sorted; none where it does not exist. Raises StoreFailed."""
         with translated(folder):

@@ -101,6 +101,20 @@ class Agreement(RuleBasedStateMachine):
 
         self.runner.run(both())
 
+    @rule(scope=scopes, page=pages)
+    def remove(self, scope: Scope, page: PageId) -> None:
+        known = self.seen.get((scope, page))
+
+        async def both() -> None:
+            try:
+                assert await self.memory.open(scope).commit([Change(page, None, known and known[0])]) == ()
+            except RememError as error:
+                await self._fails(scope, page, Change(page, None, known and known[1]), error)
+                return
+            assert await self.files.open(scope).commit([Change(page, None, known and known[1])]) == ()
+
+        self.runner.run(both())
+
     @rule(scope=scopes, page=pages, content=st.none() | contents)
     def edit_by_hand(self, scope: Scope, page: PageId, content: bytes | None) -> None:
         try:
