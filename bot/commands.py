@@ -168,7 +168,7 @@ class Commands:
         candidate = _noted_by(incoming, kind, text)
         if not self.may_keep(candidate.kind, incoming):
             return "On Discord I keep no profiles of people (REMEM_DISCORD_PEOPLE is off), so I wrote nothing."
-        page, record = await self._saving.write(scope, candidate)
+        page, record = await self._saving.write(scope, candidate, rooms=_rooms(incoming, scope))
         return noted(candidate, page, record)
 
     def may_keep(self, kind: Kind, incoming: Incoming) -> bool:

@@ -15,7 +15,7 @@ from memory_core.errors import NoIndex, RememError
 from memory_core.first_join import ensure_index
 from memory_core.flush import Flushing, Receipt, Trigger, resume, write_now
 from memory_core.handle import Handle, Handles
-from memory_core.ids import GroupScope, PageId, Scope
+from memory_core.ids import GroupScope, PageId, RoomKey, Scope
 from memory_core.records import Record
 from memory_core.zone import zone_of
 
@@ -52,10 +52,15 @@ class Saving:
         """Save a scope that fell silent; a failure is logged, the text is kept."""
         await self.save(scope, Trigger.IDLE)
 
-    async def write(self, scope: Scope, candidate: Candidate) -> tuple[PageId, Record]:
-        """Write one thing now; it was read back when this returns. Raises RememError."""
+    async def write(
+        self, scope: Scope, candidate: Candidate, *, rooms: Iterable[RoomKey] = ()
+    ) -> tuple[PageId, Record]:
+        """Write one thing now; it was read back when this returns. Raises RememError.
+
+        `rooms`: where it was said, for an index that this makes; a command alone leaves no conversation to tell it.
+        """
         handle = self._handles.open(scope)
-        await self._index(handle)
+        await self._index(handle, rooms)
         return await write_now(handle, candidate, await zone_of(handle))
 
     async def finish_plans(self, scopes: Iterable[Scope]) -> None:
@@ -66,8 +71,8 @@ class Saving:
             except RememError as refused:
                 _log.error("an unfinished save waits", scope=scope.key, why=str(refused))
 
-    async def _index(self, handle: Handle) -> None:
+    async def _index(self, handle: Handle, rooms: Iterable[RoomKey] = ()) -> None:
         """The index, from what is known, where nobody has answered the purpose question yet."""
         group = isinstance(handle.scope, GroupScope)
-        rooms = [talk.room for talk in await handle.ledger.conversations()] if group else []
-        await ensure_index(handle, handle.host_zone, rooms=tuple(dict.fromkeys(rooms)))
+        known = [talk.room for talk in await handle.ledger.conversations()] if group else []
+        await ensure_index(handle, handle.host_zone, rooms=tuple(dict.fromkeys([*rooms, *known])))

@@ -31,6 +31,8 @@ from memory_core.withdrawal import withdraw
 
 _FORMS = frozenset({Form.ATTENTION, Form.NEWEST_FIRST, Form.ADDED, Form.DAILY_LINES, Form.INDEX})
 _NOTE_CHARACTERS = 300
+_TOLD = 4
+"""The lines behind the record in a mark that a command left (`spoken_mark`)."""
 REPEAT = "repeat"
 """How a mark begins that was written at once and only repeated what is known."""
 
@@ -119,11 +121,21 @@ async def fill(handle: Handle, draft: Draft, found: Gathered) -> None:
     draft.hit(found.hits)
 
 
+def spoken_mark(record: str, person: str, name: str, said_at: datetime, text: str) -> str:
+    """The mark of what a command wrote: `record`, then a line each: who said it, when, and what."""
+    told = (one_line(person, _NOTE_CHARACTERS), one_line(name, _NOTE_CHARACTERS))
+    return "\n".join((record, *told, said_at.isoformat(), one_line(text, _NOTE_CHARACTERS)))
+
+
 async def _at_once(
-    handle: Handle, draft: Draft, message: MessageKey, page: PageId, kind: str, record: str
+    handle: Handle, draft: Draft, message: MessageKey, page: PageId, kind: str, mark: str
 ) -> WrittenAtOnce:
-    """What to say of something that was written at once: the record's own words, else the message's."""
+    """What to say of something that was written at once: the record's own words, else the message's or the mark's."""
     known = Kind(kind) if kind in set(Kind) else Kind.TOOL
+    record, *told = mark.split("\n")
+    if len(told) == _TOLD:
+        person, name, at, text = told
+        return WrittenAtOnce(known, page, text, name, person, message, datetime.fromisoformat(at))
     entry = await handle.ledger.find(message)
     placed = parse_records(draft.texts.get(page, "")).find(record)
     task = tasks.parse(draft.texts.get(TASKS, "")).find(record)

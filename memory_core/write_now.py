@@ -16,7 +16,7 @@ from memory_core.candidates import Candidate
 from memory_core.clock import day_in
 from memory_core.draft import Draft, record_of
 from memory_core.errors import BadInput, NoIndex
-from memory_core.gathering import REPEAT, draft_on, read_pages
+from memory_core.gathering import REPEAT, draft_on, read_pages, spoken_mark
 from memory_core.handle import Handle
 from memory_core.ids import DirectScope, PageId
 from memory_core.layouts import INDEX, TASKS, Form
@@ -42,7 +42,8 @@ async def write_now(handle: Handle, candidate: Candidate, zone: tzinfo) -> tuple
     await apply(handle, draft.operations, standing)
     record = await _read_back(handle, draft, page, fact)
     kind = candidate.kind.value if draft.kinds else REPEAT
-    await handle.ledger.mark_written(candidate.sources[0], page, f"{kind}/{_mark(draft, page, record)}")
+    mark = await _mark(handle, draft, page, record, fact)
+    await handle.ledger.mark_written(candidate.sources[0], page, f"{kind}/{mark}")
     return page, record
 
 
@@ -90,10 +91,15 @@ async def _read_back(handle: Handle, draft: Draft, page: PageId, fact: Fact) -> 
     return found
 
 
-def _mark(draft: Draft, page: PageId, record: Record) -> str:
-    """How the mark names what was written: the record's identity, or the task's id."""
-    if draft.table.rule(page).form is Form.ATTENTION:
-        file = tasks.parse(draft.texts.get(TASKS, ""))
-        changed = next((op.task.id for op in draft.operations if op.op == "put_task"), "")
-        return changed if file.find(changed) else ""
-    return record.identity
+async def _mark(handle: Handle, draft: Draft, page: PageId, record: Record, fact: Fact) -> str:
+    """How the mark names what was written: the record's identity, or the task's id; on attention also who said what
+    in a command, because neither the page nor the ledger could tell it afterwards."""
+    if draft.table.rule(page).form is not Form.ATTENTION:
+        return record.identity
+    file = tasks.parse(draft.texts.get(TASKS, ""))
+    changed = next((op.task.id for op in draft.operations if op.op == "put_task"), "")
+    named = changed if file.find(changed) else ""
+    source = fact.sources[0]
+    if await handle.ledger.find(source.keys[0]) is not None:
+        return named
+    return spoken_mark(named, source.person, source.name, fact.said_at, fact.text)

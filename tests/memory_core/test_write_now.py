@@ -47,6 +47,27 @@ async def test_a_command_without_a_message_can_be_written_at_once() -> None:
 
 
 @pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("kind", "text", "part"),
+    [
+        (Kind.TASK, "ship it", "Tasks"),
+        (Kind.BLOCKER, "we wait for the DNS team\n## of the provider", "Blockers"),
+        (Kind.ENVIRONMENT, "staging db is 10.0.0.9", "Learned"),
+    ],
+)
+async def test_the_journal_tells_who_said_what_in_a_command(kind: Kind, text: str, part: str) -> None:
+    world = World()
+    key = MessageKey("slack:T1:C9:note-1")
+    await write_now(world.handle, Candidate(kind, text, text, ANA, (key,), who="ana"), UTC)
+    said_at = world.clock.now()
+    world.clock.advance(3600)
+    await world.flush()
+    (note,) = [one for one in journal.parse(world.text("journal/2026-04-06")).notes if one.part == part]
+    assert (note.text, note.name, note.person, note.keys) == (" ".join(text.split()), "ANA", ANA, (key,))
+    assert note.at.startswith(f"{said_at:%H:%M}")
+
+
+@pytest.mark.asyncio
 async def test_what_was_written_at_once_and_taken_back_leaves() -> None:
     world = World()
     (key,) = await world.say("decision: we decided to use Redis for sessions")

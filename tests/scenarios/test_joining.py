@@ -352,3 +352,11 @@ async def test_case_124_a_secret_is_in_no_file_no_answer_and_no_log(
     )
     for secret in secrets:
         assert secret.encode() not in everywhere
+
+
+async def test_case_106_a_note_as_the_first_action_of_all_makes_an_index_that_names_its_room(tmp_path: Path) -> None:
+    async with place(tmp_path / "w") as here:
+        await here.command(BUILD, ANA, "note lesson: the build stalled because of a full disk; a quota fixed it")
+        await here.command(BUILD, ANA, "")
+    index = parse((tmp_path / "w" / GROUPS / "build.md").read_text("utf-8"), APM.group)
+    assert index.rooms == (BUILD.room.key,)
