@@ -94,9 +94,14 @@ class AskedTable:
             return
         taking = asyncio.ensure_future(deliver(incoming))
         done, _ = await asyncio.wait({taking}, timeout=ACKNOWLEDGE_S)
-        await asked.acknowledge(private=taking.result().private if done else not is_public(incoming.words))
-        if not (await taking).durable:
-            await asked.refuse(NOT_KEPT)
+        decided = bool(done) and taking.exception() is None
+        await asked.acknowledge(private=taking.result().private if decided else not is_public(incoming.words))
+        durable = False
+        try:
+            durable = (await taking).durable
+        finally:  # also where the bot fails in a way that nobody foresaw, which discord.py logs
+            if not durable:
+                await asked.refuse(NOT_KEPT)
 
     async def alive(self, answer_to: str) -> Asked | None:
         """The interaction of `Incoming.answer_to`, if an answer can still go through it."""

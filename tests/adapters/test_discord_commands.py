@@ -181,11 +181,11 @@ async def test_a_slow_ledger_does_not_cost_the_acknowledgement() -> None:
             await peer.sent(lambda one: one.interaction is asked)
 
 
-@pytest.mark.parametrize("raises", [True, False])
-async def test_what_is_not_kept_is_said_instead_of_promised(raises: bool) -> None:
+@pytest.mark.parametrize("raises", [LedgerFailed("The disk is full."), ValueError("unforeseen"), None])
+async def test_what_is_not_kept_is_said_instead_of_promised(raises: Exception | None) -> None:
     async def full(_: Incoming) -> Taken:
         if raises:
-            raise LedgerFailed("The disk is full.")
+            raise raises
         return Taken(durable=False)
 
     async with DiscordPeer() as peer:
