@@ -19,7 +19,7 @@ import discord
 from discord import MessageType
 
 from adapters.discord.places import Channel, conversation_of, kind_of, room_of
-from adapters.discord.readable import named, readable
+from adapters.discord.readable import named, own_role, readable
 from adapters.messages import Attachment, Author, Happening, Incoming
 from memory_core.ids import EventKey, MessageKey, PersonKey, RoomKind, message_key
 from memory_core.messages import Voice
@@ -123,8 +123,10 @@ def _is_admin(author: discord.User | discord.Member, channel: Channel) -> bool |
 
 
 def _addressed(message: discord.Message, channel: Channel, own: Own) -> bool:
-    """A DM, a mention of our user, a reply to us, or a thread that we are a member of or were called into."""
+    """A DM, a mention of us or our role, a reply to us, or a thread that we are a member of or were called into."""
     if kind_of(channel) is RoomKind.DIRECT or any(user.id == own.me for user in message.mentions):
+        return True
+    if own_role(message) in message.raw_role_mentions:
         return True
     if isinstance(channel, discord.Thread) and (channel.me is not None or channel.id in own.called):
         return True

@@ -24,14 +24,20 @@ _NOBODY: Mapping[int, str] = {}
 
 
 def readable(message: discord.Message, me: int, known: Mapping[int, str]) -> str:
-    """The text of `message` with names for ids, without the mention of the bot (`me`) that it begins with."""
+    """The text of `message` with names for ids, without the mention of the bot (`me`) or its role at its start."""
     names = {user.id: user.display_name for user in message.mentions}
-    return named(without_address(message.content, me), names, message.guild, known)
+    return named(without_address(message.content, me, own_role(message)), names, message.guild, known)
 
 
-def without_address(content: str, me: int) -> str:
-    """`content` without the mentions of `me` at its start: they address, they say nothing."""
-    return re.sub(rf"\A(?:\s*<@!?{me}>[,:]?)+\s*", "", content)
+def own_role(message: discord.Message) -> int:
+    """The role that Discord made for the bot alone and offers beside it under the same name; 0 if there is none."""
+    role = message.guild.self_role if message.guild else None
+    return role.id if role else 0
+
+
+def without_address(content: str, me: int, role: int = 0) -> str:
+    """`content` without the mentions of `me`, or of our own `role`, at its start: they address, they say nothing."""
+    return re.sub(rf"\A(?:\s*<@(?:!?{me}|&{role})>[,:]?)+\s*", "", content)
 
 
 def named(

@@ -183,6 +183,21 @@ def test_who_is_addressed(objects: Objects) -> None:
     assert again.addressed
 
 
+def test_the_bots_own_role_addresses_it_like_its_name(objects: Objects) -> None:
+    channel, ana = Channel(world.TEXT, "build"), objects.user("ana")
+    guild = world.Guild("Acme", ana, channels=[channel])
+    ours, others = world.Role("remem", of=objects.bot), world.Role("ops")
+    guild.roles += [ours, others]
+    channel.guild = guild
+    guild.members[objects.bot.id] = (objects.bot, [ours])
+    objects.state._add_guild_from_data(guild.payload(objects.bot))  # type: ignore[arg-type]
+    asked, told = (_said(objects, Message(channel, ana, f"<@&{role.id}> remem")) for role in (ours, others))
+    assert asked is not None
+    assert told is not None
+    assert (asked.addressed, asked.text) == (True, "remem")
+    assert (told.addressed, told.text) == (False, "@ops remem")
+
+
 def test_case_44_ids_become_names_and_nothing_is_left_that_pings(objects: Objects) -> None:
     channel, ops = Channel(world.TEXT, "build"), Channel(world.TEXT, "ops")
     guild = objects.guild("Acme", channel, ops)

@@ -73,11 +73,12 @@ class User:
 
 @dataclass(eq=False)
 class Role:
-    """A role of a guild with its permission bits."""
+    """A role of a guild with its permission bits; `of`: Discord made it for that bot, when it was invited."""
 
     name: str
     permissions: int = 0
     id: int = field(default_factory=snowflake)
+    of: User | None = None
 
     def payload(self, position: int) -> Json:
         """The role object."""
@@ -89,10 +90,10 @@ class Role:
             "color": 0,
             "colors": {"primary_color": 0, "secondary_color": None, "tertiary_color": None},
             "hoist": False,
-            "managed": False,
+            "managed": self.of is not None,
             "mentionable": False,
             "flags": 0,
-        }
+        } | ({"tags": {"bot_id": str(self.of.id)}} if self.of else {})
 
 
 @dataclass(eq=False)
