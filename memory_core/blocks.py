@@ -142,9 +142,10 @@ def _ends(line: str, block: Block) -> bool:
 
 def _inert(lines: list[str], problems: list[str]) -> list[bool]:
     marks = [False] * len(lines)
+    hopeless: dict[str, int] = {}
     at = 0
     while at < len(lines):
-        close = _closing(lines, at)
+        close = _closing(lines, at, hopeless)
         if close == -1:
             problems.append(f"Line {at + 1} opens a fence or comment that is never closed; it is taken as text.")
         last = at - 1 if close is None or close == -1 else close
@@ -153,16 +154,29 @@ def _inert(lines: list[str], problems: list[str]) -> list[bool]:
     return marks
 
 
-def _closing(lines: list[str], at: int) -> int | None:
-    """The line that closes what line `at` opens; -1: never closed; None: it opens nothing."""
+def _closing(lines: list[str], at: int, hopeless: dict[str, int]) -> int | None:
+    """The line that closes what line `at` opens; -1: never closed; None: it opens nothing.
+
+    `hopeless` keeps, by sign, the shortest mark that nothing closes any more: a page of unclosed ones is read once.
+    """
     line = lines[at]
     if line.startswith("<!--"):
-        if "-->" in line:
-            return at
-        return next((n for n in range(at + 1, len(lines)) if "-->" in lines[n]), -1)
+        return at if "-->" in line else _found(lines, at, re.compile(".*-->.*"), "<", 1, hopeless)
     fence = _FENCE.fullmatch(line)
     if fence is None or (fence[1][0] == "`" and "`" in fence[2]):
         return None
-    mark = fence[1]
-    closed = re.compile(rf" {{0,3}}{re.escape(mark[0])}{{{len(mark)},}}[ \t]*")
-    return next((n for n in range(at + 1, len(lines)) if closed.fullmatch(lines[n])), -1)
+    sign, length = fence[1][0], len(fence[1])
+    closed = re.compile(rf" {{0,3}}{re.escape(sign)}{{{length},}}[ \t]*")
+    return _found(lines, at, closed, sign, length, hopeless)
+
+
+def _found(
+    lines: list[str], at: int, closed: re.Pattern[str], sign: str, length: int, hopeless: dict[str, int]
+) -> int:
+    """The first line after `at` that closes a mark of that sign and length; -1 where there is none."""
+    if length >= hopeless.get(sign, length + 1):
+        return -1
+    found = next((n for n in range(at + 1, len(lines)) if closed.fullmatch(lines[n])), -1)
+    if found == -1:
+        hopeless[sign] = length
+    return found

@@ -119,6 +119,7 @@ class _Walk:
         self._part = Part.OTHER
         self._level = 0
         self._closed_until = -1
+        self._unclosed: set[str] = set()
         self._loose_table = False
 
     def take(self, at: int, line: str, end: str) -> Line:
@@ -126,11 +127,11 @@ class _Walk:
         if at <= self._closed_until:
             return Line(line, end, self._part, live=False)
         if fence := _FENCE.match(line):
-            self._closed_until = self._find(at, lambda later: _closes(later, fence[1]))
+            self._closed_until = self._find(at, fence[1], lambda later: _closes(later, fence[1]))
             return Line(line, end, self._part, live=False)
         rest = _COMMENT.sub("", line)
         if "<!--" in rest:
-            self._closed_until = self._find(at, lambda later: "-->" in later)
+            self._closed_until = self._find(at, "<!--", lambda later: "-->" in later)
             if self._closed_until > at:
                 return Line(line, end, self._part, live=False)
         if heading := _HEADING.fullmatch(line):
@@ -141,9 +142,14 @@ class _Walk:
             self._loose_table, self._part = True, Part.ROUTES
         return Line(line, end, self._part, live=bool(rest.strip()))
 
-    def _find(self, at: int, closes: Callable[[str], bool]) -> int:
-        """The next line after `at` that closes something; `at` itself if none does."""
-        return next((later for later in range(at + 1, len(self._raw)) if closes(self._raw[later])), at)
+    def _find(self, at: int, mark: str, closes: Callable[[str], bool]) -> int:
+        """The next line after `at` that closes `mark`; `at` itself if none does, which is looked for once."""
+        if mark in self._unclosed:
+            return at
+        found = next((later for later in range(at + 1, len(self._raw)) if closes(self._raw[later])), at)
+        if found == at:
+            self._unclosed.add(mark)
+        return found
 
     def _headed(self, line: str, end: str, level: int, title: str) -> Line:
         named = part_named(title, exact=level == 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace as with_
 from datetime import date
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from memory_core.candidates import Value
 from memory_core.escape import escape, escape_comment, unescape, unescape_comment
 from memory_core.ids import MessageKey, PageId
+from memory_core.index_lines import outline
 from memory_core.layouts import Form
 from memory_core.operations.records import StrikeRecord
 from memory_core.records import (
@@ -284,6 +286,15 @@ def test_unknown_keys_and_a_fitness_line_of_another_form_are_kept() -> None:
     assert "- Owner: bo" in render(record)
     assert "- Fitness: hits=many" in render(record)
     assert record.body == "b\nmore"
+
+
+@pytest.mark.parametrize("opener", ["```log", "<!-- x", "~~~~ a\n```b"])
+def test_case_67_thousands_of_unclosed_marks_are_read_in_one_go(opener: str) -> None:
+    text = f"{opener}\n" * 20_000 + "## [2026-04-06] Redis\n- Body: because\n"
+    began = time.process_time()
+    assert [placed.record.title for placed in parse(text).records] == ["Redis"]
+    assert outline(text)[-1].live
+    assert time.process_time() - began < 10  # line by line it would be minutes
 
 
 def test_a_fence_that_is_never_closed_swallows_nothing() -> None:
