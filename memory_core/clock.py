@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta, tzinfo
+from datetime import time as time_of_day
 from typing import Protocol
 
 
@@ -61,6 +62,12 @@ class ManualClock:
         """Move both clocks to `moment` (aware); an earlier moment moves the wall clock only."""
         self.elapsed_s += max(0.0, (moment - self.at).total_seconds())
         self.at = moment
+
+
+def next_day(zone: tzinfo, moment: datetime) -> datetime:
+    """When the day after the one that `moment` (aware) falls on begins in `zone`, in UTC."""
+    midnight = datetime.combine(day_in(zone, moment) + timedelta(days=1), time_of_day(), zone)
+    return midnight.astimezone(UTC)
 
 
 def day_in(zone: tzinfo, moment: datetime) -> date:

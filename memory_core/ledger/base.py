@@ -85,6 +85,15 @@ class RoomState:
     purpose_question: MessageKey | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """How far a recorded conversation was heard: its newest message that is not the bot's own, if there is one."""
+
+    scope: Scope
+    conversation: Conversation
+    message: MessageKey | None
+
+
 class Intake(Protocol):
     """The process-wide way in."""
 
@@ -116,6 +125,14 @@ class Intake(Protocol):
 
     async def keep_room(self, room: RoomKey, state: RoomState) -> None:
         """Replace what is known of the room. Raises LedgerFailed."""
+        ...
+
+    async def rooms(self, platform: str) -> tuple[tuple[RoomKey, RoomState], ...]:
+        """What is known of all rooms of a platform that something is known of, sorted by their keys."""
+        ...
+
+    async def reached(self, platform: str) -> tuple[Reached, ...]:
+        """Where every conversation of a platform stands, sorted by room and thread: what came after was missed."""
         ...
 
 

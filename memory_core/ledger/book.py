@@ -69,6 +69,7 @@ class Book:
     scopes: dict[str, Scope] = field(default_factory=dict)
     shelves: dict[str, Shelf] = field(default_factory=dict)
     rooms: dict[RoomKey, RoomState] = field(default_factory=dict)
+    heard: dict[tuple[str, Conversation], MessageKey | None] = field(default_factory=dict)
 
     def shelf(self, scope_key: str) -> Shelf:
         """The scope's share."""

@@ -22,12 +22,17 @@ from memory_core.ledger.base import (
     Hit,
     Plan,
     Posted,
+    Reached,
     RoomState,
     Timer,
 )
 from memory_core.ledger.book import Book, Known, Row, Shelf
 from memory_core.ledger.values import Covered, closed_already, is_newer, storable, stored, stored_plan, utc
-from memory_core.messages import Entry
+from memory_core.messages import Entry, Voice
+
+
+def _first(row: tuple[RoomKey, RoomState]) -> RoomKey:
+    return row[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +77,9 @@ class MemoryIntake:
         known.seq, known.scope = self._book.last_seq, event.scope.key
         self._book.rows[known.seq] = Row(event.scope, message, event.owed)
         self._book.scopes[event.scope.key] = event.scope
+        place = (event.scope.key, message.conversation)
+        heard = message.key if message.voice is not Voice.SELF else None
+        self._book.heard[place] = heard or self._book.heard.get(place)
         return Accepted(event.event, True, known.seq)
 
     def _edit(self, event: Edited) -> int | None:
@@ -129,6 +137,19 @@ class MemoryIntake:
         """Replace what is known of the room."""
         greeted_at = utc(state.greeted_at) if state.greeted_at is not None else None
         self._book.rooms[room] = replace(state, greeted_at=greeted_at)
+
+    async def rooms(self, platform: str) -> tuple[tuple[RoomKey, RoomState], ...]:
+        """What is known of a platform's rooms, by their keys."""
+        return tuple(sorted((row for row in self._book.rooms.items() if row[0].platform == platform), key=_first))
+
+    async def reached(self, platform: str) -> tuple[Reached, ...]:
+        """Where every conversation of a platform stands, by room and thread."""
+        found = [
+            Reached(self._book.scopes[scope], place, message)
+            for (scope, place), message in self._book.heard.items()
+            if place.room.platform == platform
+        ]
+        return tuple(sorted(found, key=lambda one: (one.conversation.room, one.conversation.thread, one.scope.key)))
 
 
 @dataclass(slots=True)

@@ -5,7 +5,7 @@
     messages        one row a message that still has its text; `seq` is the order of arrival, never used twice
     texts           every text that a person wrote (see below)
     early_edits     edits whose message did not come yet
-    conversations   per scope and conversation: the flush's cursor and the newest message
+    conversations   per scope and conversation: the flush's cursor, the newest message, the newest that was heard
     scopes          what a scope key means
     rooms           what is known of a room beyond its name
     plans           open plans, and each scope's last closed one
@@ -77,6 +77,14 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         )""",
         "CREATE TABLE timers (key TEXT PRIMARY KEY, due_us INTEGER NOT NULL, about TEXT NOT NULL) WITHOUT ROWID",
         "CREATE INDEX timers_due ON timers (due_us, key)",
+    ),
+    (
+        # What the bot says is in the ledger before what was said meanwhile: only others' words tell where we stand.
+        "ALTER TABLE conversations ADD COLUMN heard TEXT",
+        """UPDATE conversations SET heard = (SELECT m.message FROM messages m
+            WHERE m.scope = conversations.scope AND m.room = conversations.room AND m.thread = conversations.thread
+                AND m.voice <> 'self' ORDER BY m.seq DESC LIMIT 1)""",
+        "CREATE INDEX conversations_room ON conversations (room, thread)",
     ),
 )
 """What each version of the schema adds to the one before; a version is never changed once it was released."""

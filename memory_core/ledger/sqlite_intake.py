@@ -18,14 +18,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from memory_core.clock import Clock
-from memory_core.ids import MessageKey, RoomKey, Scope, scope_of_key
-from memory_core.ledger.base import Accepted, Deleted, Edited, Event, Posted, RoomState
-from memory_core.ledger.database import Database
+from memory_core.ids import Conversation, MessageKey, RoomKey, Scope, scope_of_key
+from memory_core.ledger.base import Accepted, Deleted, Edited, Event, Posted, Reached, RoomState
+from memory_core.ledger.database import Database, Row
 from memory_core.ledger.rows import ENTRY, entry_of, insert_message, keep_scope, moment_of, us_of
 from memory_core.ledger.values import EARLY_EDIT_KEPT, storable, stored
 from memory_core.ledger.worker import Worker
-from memory_core.messages import Entry, Message
+from memory_core.messages import Entry, Message, Voice
 
+# These are put together from our own constants only; every value is bound (hence the noqa's).
+_OF_PLATFORM = "room >= ?1 || ':' AND room < ?1 || ';'"
+_ROOM = "SELECT room, recorded, stopped, greeted_us, purpose_question FROM rooms WHERE"
+_ROOMS = f"{_ROOM} {_OF_PLATFORM} ORDER BY room"
+_REACHED = f"""SELECT s.scope, s.owner, room, thread, heard FROM conversations c CROSS JOIN scopes s
+    ON s.scope = c.scope WHERE {_OF_PLATFORM} AND newest > 0 ORDER BY room, thread, s.scope"""  # noqa: S608
 _NO_SCOPE = ""  # whose the text of an early edit is, nobody knows yet
 
 
@@ -91,16 +97,27 @@ class SqliteIntake:
         """What is known of the room; a fresh RoomState for an unknown one. Raises LedgerFailed."""
 
         def work(database: Database) -> RoomState:
-            row = database.row(
-                "SELECT recorded, stopped, greeted_us, purpose_question FROM rooms WHERE room = ?", (room,)
-            )
-            if row is None:
-                return RoomState()
-            recorded, stopped, greeted_us, question = row
-            greeted_at = moment_of(greeted_us) if greeted_us is not None else None
-            return RoomState(bool(recorded), bool(stopped), greeted_at, question)
+            row = database.row(f"{_ROOM} room = ?", (room,))
+            return _state_of(row) if row is not None else RoomState()
 
         return await self._worker.run(work)
+
+    async def rooms(self, platform: str) -> tuple[tuple[RoomKey, RoomState], ...]:
+        """What is known of a platform's rooms, by their keys. Raises LedgerFailed."""
+        rows = await self._worker.run(lambda database: database.rows(_ROOMS, (platform,)))
+        return tuple((RoomKey(row[0]), _state_of(row)) for row in rows)
+
+    async def reached(self, platform: str) -> tuple[Reached, ...]:
+        """Where every conversation of a platform stands, by room and thread. Raises LedgerFailed."""
+        rows = await self._worker.run(lambda database: database.rows(_REACHED, (platform,)))
+        return tuple(
+            Reached(
+                scope_of_key(scope, owner=bool(owner)),
+                Conversation(RoomKey(room), thread),
+                MessageKey(message) if message is not None else None,
+            )
+            for scope, owner, room, thread, message in rows
+        )
 
     async def keep_room(self, room: RoomKey, state: RoomState) -> None:
         """Replace what is known of the room. Raises LedgerFailed."""
@@ -114,6 +131,13 @@ class SqliteIntake:
             )
 
         await self._worker.run(work)
+
+
+def _state_of(row: Row) -> RoomState:
+    """A row of `_ROOM`."""
+    _, recorded, stopped, greeted_us, question = row
+    greeted_at = moment_of(greeted_us) if greeted_us is not None else None
+    return RoomState(bool(recorded), bool(stopped), greeted_at, question)
 
 
 def _take(database: Database, event: Event, now_us: int) -> Accepted:
@@ -168,10 +192,11 @@ def _with_early_edit(database: Database, message: Message) -> Message:
 
 def _note_newest(database: Database, scope: Scope, message: Message, seq: int) -> None:
     keep_scope(database, scope)
+    heard = message.key if message.voice is not Voice.SELF else None
     database.run(
-        """INSERT INTO conversations (scope, room, thread, cursor, newest) VALUES (?, ?, ?, 0, ?)
-            ON CONFLICT DO UPDATE SET newest = excluded.newest""",
-        (scope.key, message.conversation.room, message.conversation.thread, seq),
+        """INSERT INTO conversations (scope, room, thread, cursor, newest, heard) VALUES (?, ?, ?, 0, ?, ?)
+            ON CONFLICT DO UPDATE SET newest = excluded.newest, heard = coalesce(excluded.heard, heard)""",
+        (scope.key, message.conversation.room, message.conversation.thread, seq, heard),
     )
 
 

@@ -254,6 +254,8 @@ async def _all_of(ledger: Ledger) -> list[object]:
         ledger.intake.owed(),
         ledger.intake.scopes(),
         ledger.intake.room(_ROOM),
+        ledger.intake.rooms(_ROOM.platform),
+        ledger.intake.reached(_ROOM.platform),
         ledger.timers.due(at(3)),
         ledger.timers.next_due(),
     ]

@@ -12,10 +12,11 @@ import pytest_asyncio
 
 from memory_core.clock import ManualClock
 from memory_core.errors import LedgerFailed
-from memory_core.ids import Conversation, DirectScope, EventKey, GroupScope, PageId
-from memory_core.ledger.base import Accepted, Changed, Hit, Noted, Plan, RoomState
+from memory_core.ids import Conversation, DirectScope, EventKey, GroupScope, PageId, RoomKey
+from memory_core.ledger.base import Accepted, Changed, Hit, Noted, Plan, Reached, RoomState
 from memory_core.ledger.memory import MemoryLedger
 from memory_core.ledger.sqlite import OpenLedger, SqliteLedger
+from memory_core.messages import Voice
 from tests.memory_core.ledger_values import ANA, BUILD, MAIN, ROOM, START, at, deleted, edited, key, posted
 
 Ledger: TypeAlias = MemoryLedger | OpenLedger
@@ -241,3 +242,20 @@ async def test_what_is_known_of_a_room_is_kept(ledger: Ledger) -> None:
     state = RoomState(recorded=True, greeted_at=at(3), purpose_question=key("Q"))
     await ledger.intake.keep_room(ROOM, state)
     assert await ledger.intake.room(ROOM) == state
+    other = RoomKey("slack:T1:C0")
+    await ledger.intake.keep_room(other, RoomState(stopped=True))
+    assert await ledger.intake.rooms("slack") == ((other, RoomState(stopped=True)), (ROOM, state))
+    assert await ledger.intake.rooms("slac") == await ledger.intake.rooms("discord") == ()
+
+
+@pytest.mark.asyncio
+async def test_where_a_conversation_stands_is_what_others_said_last(ledger: Ledger) -> None:
+    own = posted("own", minutes=3)
+    own = replace(own, message=replace(own.message, voice=Voice.SELF))
+    spoken = Conversation(RoomKey("discord:1"), "t")
+    alone = replace(own, event=EventKey("x"), message=replace(own.message, key=key("x"), conversation=spoken))
+    await ledger.intake.record([posted(1), posted(2), own, alone, posted(3, scope=None)])
+    assert await ledger.intake.reached("slack") == (Reached(BUILD, MAIN, key(2)),)
+    assert await ledger.intake.reached("discord") == (Reached(BUILD, spoken, None),)
+    await ledger.intake.record([deleted(2)])
+    assert (await ledger.intake.reached("slack"))[0].message == key(2), "what is gone was heard all the same"

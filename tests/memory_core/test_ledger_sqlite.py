@@ -263,6 +263,8 @@ async def test_no_statement_reads_a_whole_table(path: Path) -> None:
     await ledger.intake.record([posted(2), deleted(1), deleted(1)])
     await ledger.intake.answered(key(1))
     await ledger.intake.room(ROOM)
+    await ledger.intake.rooms("slack")
+    await ledger.intake.reached("slack")
     await build.conversations()
     await build.context(MAIN)
     await build.find(key(2))
