@@ -1,4 +1,4 @@
-"""What every platform's adapter is: a way in, a way out, and three questions.
+"""What every platform's adapter is: a way in, a way out, and four questions.
 
 `run` connects and hands every event to `deliver`, which returns when the event is durable; only then is it
 acknowledged to the platform. An interaction is acknowledged at the latest after `ACKNOWLEDGE_S`, durable or not.
@@ -70,6 +70,11 @@ class Adapter(Protocol):
 
     async def is_admin(self, room: RoomKey, person: PersonKey) -> bool:
         """Is the person a room admin (design section 1)? False where it cannot be learnt."""
+        ...
+
+    async def shares_server(self, person: PersonKey) -> bool | None:
+        """Is the person in a server or workspace of the bot, as one of its own (no guest, nobody of another
+        organisation)? None where it cannot be learnt now. Bounded in time. Never raises."""
         ...
 
     async def check(self) -> tuple[Check, ...]:

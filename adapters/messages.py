@@ -36,8 +36,9 @@ class Happening(StrEnum):
 class Room:
     """A room as its platform describes it now. `title` and `topic` are data, one line each, never trusted.
 
-    `server` names the server or workspace (a friendly name, for telling namesakes apart). `shared` marks a room
-    shared with another organisation (Slack Connect).
+    `server` names the server or workspace (a friendly name, for telling namesakes apart), `server_id` is its
+    platform's id; both are empty in a DM on Discord. `shared` marks a room shared with another organisation (Slack
+    Connect).
     """
 
     key: RoomKey
@@ -46,6 +47,7 @@ class Room:
     topic: str = ""
     server: str = ""
     shared: bool = False
+    server_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from adapters.console.normalise import FIRST_SPEAKER
 from adapters.rooms import Rooms
 from bot.agent import Agent
 from bot.conversations import Conversations
+from bot.limits import Welcome
 from bot.offline import OfflineAgent
 from bot.parts import Parts
 from bot.profiles import WithoutProfiles
@@ -34,6 +35,7 @@ from bot.schedule import Schedule
 from bot.settings import Mode as SlackMode
 from bot.settings import Settings, Switch
 from bot.turn import Turn
+from bot.wording import SERVER_NOT_NAMED
 from memory_core import lexicon, redact
 from memory_core.candidates import Extractor
 from memory_core.clock import Clock, SystemClock, day_in
@@ -96,6 +98,12 @@ def host_zone() -> tzinfo:
 def owners(settings: Settings) -> tuple[PersonKey, ...]:
     """The owner's person keys; unset: the console's first speaker."""
     return settings.owner or (FIRST_SPEAKER,)
+
+
+def welcome(settings: Settings) -> Welcome:
+    """Who is welcome, as the settings say."""
+    allowed, servers = frozenset(settings.dm_allow), frozenset(settings.servers)
+    return Welcome(settings.dm, frozenset(owners(settings)), allowed, servers)
 
 
 @asynccontextmanager
@@ -217,9 +225,17 @@ def assembled(
         mode=Mode(settings.disclosure.value),
         context_tokens=settings.context_tokens,
         people_on_discord=people,
+        welcome=welcome(settings),
+        answers_per_person=settings.answers_per_person,
+        answers_per_room=settings.answers_per_room,
     )
     schedule = Schedule(ledger.timers, handles.clock, settings.idle_s, saving.save_idle)
     return App(parts, Turn(parts, saving, schedule), saving, schedule, new_id or _new_id, adapters)
+
+
+def _refused_server(welcome: Welcome, server: str) -> str:
+    """What a Discord server hears before it is left; empty: it may have us."""
+    return "" if welcome.serves("discord", server) else SERVER_NOT_NAMED
 
 
 async def was_called(app: App, conversation: Conversation) -> bool:
@@ -263,15 +279,16 @@ def platforms(settings: Settings, app: App | None = None) -> list[Adapter]:
     if settings.discord_token is not None:
         from adapters.discord.adapter import DiscordAdapter
 
-        found.append(DiscordAdapter(settings.discord_token.get_secret_value(), proxy=settings.discord_proxy or None))
+        token, proxy = settings.discord_token.get_secret_value(), settings.discord_proxy or None
+        found.append(DiscordAdapter(token, proxy, refused_server=partial(_refused_server, welcome(settings))))
     if settings.slack_bot_token is not None:
         from adapters.slack.adapter import SlackAdapter
 
-        token, secret = settings.slack_app_token, settings.slack_signing_secret
+        app_token, secret = settings.slack_app_token, settings.slack_signing_secret
         found.append(
             SlackAdapter(
                 settings.slack_bot_token.get_secret_value(),
-                app_token=token.get_secret_value() if token else None,
+                app_token=app_token.get_secret_value() if app_token else None,
                 signing_secret=secret.get_secret_value() if secret else None,
                 mode="http" if settings.slack_mode is SlackMode.HTTP else "socket",
                 port=settings.slack_port,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from adapters.base import Adapter
 from adapters.rooms import Rooms
 from bot.agent import Agent
 from bot.conversations import Conversations
+from bot.limits import Welcome
 from memory_core.clock import Clock
 from memory_core.handle import Handles
 from memory_core.ids import PersonKey
@@ -30,6 +31,10 @@ class Parts:
     mode: Mode = Mode.STRICT
     context_tokens: int = 16_000
     people_on_discord: bool = False
+    welcome: Welcome = field(default_factory=Welcome)
+    answers_per_person: int = 0
+    answers_per_room: int = 0
+    """How many answers a minute; 0: without limit."""
 
     @property
     def clock(self) -> Clock:

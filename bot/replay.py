@@ -66,6 +66,10 @@ class Silent:
         """Nobody is."""
         return False
 
+    async def shares_server(self, person: PersonKey) -> bool | None:
+        """Everybody in the export belongs to it."""
+        return True
+
     async def check(self) -> tuple[Check, ...]:
         """Nothing to check."""
         return ()

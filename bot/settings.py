@@ -13,6 +13,7 @@ from typing import Annotated
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from bot.limits import Dm, platform_of
 from memory_core.errors import BadInput
 from memory_core.ids import PersonKey
 from memory_core.layouts import LAYOUTS
@@ -61,6 +62,18 @@ class Settings(BaseSettings):
     owner: Annotated[tuple[PersonKey, ...], NoDecode] = Field(
         (), description="Person keys of the owner, comma separated; unset: the console's first speaker."
     )
+    dm: Dm = Field(
+        Dm.SHARED, description="Who may write DMs: shared (a server or workspace), everyone, allowlist, owner."
+    )
+    dm_allow: Annotated[tuple[PersonKey, ...], NoDecode] = Field(
+        (), description="Person keys that may write DMs besides, comma separated; not under owner."
+    )
+    servers: Annotated[tuple[str, ...], NoDecode] = Field(
+        (),
+        description="Ids of Discord servers and Slack workspaces that may have the bot, comma separated; unset: all.",
+    )
+    answers_per_person: int = Field(20, ge=0, description="Most answers to one person in a minute; 0: no limit.")
+    answers_per_room: int = Field(60, ge=0, description="Most answers in one room in a minute; 0: no limit.")
     disclosure: DisclosureMode = Field(DisclosureMode.STRICT, description="strict (one page) or excerpts.")
     idle_s: int = Field(1800, ge=1, description="Seconds of silence after which a conversation is saved.")
     context_tokens: int = Field(16_000, ge=1000, description="How many tokens a conversation may hold.")
@@ -94,12 +107,23 @@ class Settings(BaseSettings):
         None, validation_alias=_platform("SLACK_SIGNING_SECRET"), description="Signing secret for http mode."
     )
 
-    @field_validator("owner", mode="before")
+    @field_validator("owner", "dm_allow", mode="before")
     @classmethod
-    def _owners(cls, given: object) -> object:
+    def _persons(cls, given: object) -> object:
         if isinstance(given, str):
             return tuple(PersonKey(part.strip()) for part in given.split(",") if part.strip())
         return given
+
+    @field_validator("servers", mode="before")
+    @classmethod
+    def _server_ids(cls, given: object) -> object:
+        if not isinstance(given, str):
+            return given
+        ids = tuple(part.strip() for part in given.split(",") if part.strip())
+        for one in ids:
+            if not platform_of(one):
+                raise ValueError(f"{one[:40]!r} is no id of a Discord server (a number) or a Slack workspace (T…)")
+        return ids
 
     @field_validator("layout")
     @classmethod

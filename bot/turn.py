@@ -20,6 +20,7 @@ import structlog
 from adapters.base import Taken
 from adapters.messages import Button, Delivery, Happening, Incoming, Outgoing, Sent
 from adapters.rooms import Placed
+from bot.admission import Admission, asks
 from bot.agent import Ask
 from bot.commands import Answer, Commands, is_public
 from bot.conversations import Talk
@@ -72,6 +73,7 @@ class Turn:
         self._schedule = schedule
         self._joining = Joining(parts)
         self._commands = Commands(parts, saving, self._joining)
+        self._admission = Admission(parts)
 
     # -- in: everything that happens before the platform is acknowledged ------------------------------------------
 
@@ -80,6 +82,9 @@ class Turn:
         state = await self._joining.state(incoming.room.key)
         if not _concerns_us(incoming, state):
             return Taken(durable=True)
+        turned_away = await self._admission.turned_away(incoming)
+        if turned_away is not None:
+            return self._turn_away(incoming, turned_away)
         incoming, secrets = _masked(incoming)
         placed = await self._place(incoming)
         (accepted,) = await self._parts.intake.record([_event(incoming, placed.scope, state)])
@@ -88,6 +93,12 @@ class Turn:
             if not self._parts.conversations.put(incoming.room.key, work):
                 _log.warning("room is flooded: recorded, not answered", room=incoming.room.key)
         return Taken(durable=True, new=accepted.new, private=not is_public(incoming.words))
+
+    def _turn_away(self, incoming: Incoming, line: str) -> Taken:
+        """Nothing of the event is kept; `line` is said to its author, if it is to be said."""
+        if line:
+            self._parts.conversations.put(incoming.room.key, partial(self._refuse, incoming, line))
+        return Taken(durable=True, new=False)
 
     async def _place(self, incoming: Incoming) -> Placed:
         """Whose memory it is. A server that was joined has none yet: its rooms get theirs when they are addressed."""
@@ -107,7 +118,7 @@ class Turn:
             await self.serve(incoming, placed, secrets)
         except Exception:  # noqa: BLE001  # the end of this event's work; the next one must not suffer
             _log.exception("event failed", room=incoming.room.key, happening=incoming.happening.value)
-            if incoming.addressed or incoming.happening in {Happening.COMMAND, Happening.BUTTON}:
+            if incoming.addressed or asks(incoming):
                 await self._say(incoming, UNFORESEEN, private=True)
 
     async def serve(self, incoming: Incoming, placed: Placed, secrets: tuple[str, ...] = ()) -> None:
@@ -139,9 +150,9 @@ class Turn:
 
     async def _no_memory(self, incoming: Incoming, why: str) -> None:
         """A room without memory says so in one line, and only to who addresses us there."""
-        asked_privately = incoming.happening in {Happening.COMMAND, Happening.BUTTON}
-        if incoming.addressed or asked_privately:
-            await self._say(incoming, why, private=asked_privately)
+        if incoming.addressed or asks(incoming):
+            too_much = self._admission.too_much(incoming, recorded=False)
+            await self._refuse(incoming, why if too_much is None else too_much)
 
     async def _greet(self, incoming: Incoming, scope: Scope, *, invited: bool) -> bool:
         """Greet a room once and ask for its purpose; one whose memory is there already is asked nothing.
@@ -166,6 +177,10 @@ class Turn:
         self, incoming: Incoming, scope: Scope, talk: Talk, words: str, secrets: tuple[str, ...] = ()
     ) -> None:
         """A command: an app command, a button, or words in a message."""
+        too_much = self._admission.too_much(incoming, recorded=False)
+        if too_much is not None:
+            await self._refuse(incoming, too_much)
+            return
         try:
             answer = await self._commands.run(words, incoming, scope, talk)
         except RememError as refused:
@@ -215,7 +230,12 @@ class Turn:
         return [noted(candidate, page, record)]
 
     async def _reply(self, incoming: Incoming, scope: Scope, talk: Talk, notes: list[str]) -> None:
-        """Answer; memory that cannot be read is told in the answer's place."""
+        """Answer; that it is too much, or memory that cannot be read, is told in the answer's place."""
+        too_much = self._admission.too_much(incoming, recorded=True)
+        if too_much is not None:
+            if incoming.message is not None and await self._parts.intake.answered(incoming.message) and too_much:
+                await self._refuse(incoming, "\n\n".join([*notes, too_much]))
+            return
         try:
             await self._answer(incoming, scope, talk, notes)
         except StoreError as refused:
@@ -266,6 +286,11 @@ class Turn:
             talk.tokens += count(incoming.text)
         if talk.tokens >= FULL * self._parts.context_tokens:
             await self._saving.save(scope, Trigger.CONTEXT)
+
+    async def _refuse(self, incoming: Incoming, line: str) -> None:
+        """Say the one line of a refusal; an empty one is silence."""
+        if line:
+            await self._say(incoming, line, private=asks(incoming))
 
     # -- out ------------------------------------------------------------------------------------------------------
 

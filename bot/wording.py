@@ -34,6 +34,34 @@ RECORDED = (
 """What a room must hear before anything in it is recorded."""
 
 
+DM_NOT_SHARED = (
+    "Hello! In DMs I only talk with people of the servers and workspaces that I am in, so I keep nothing of this. "
+    "Whoever runs me can let you in."
+)
+DM_NOT_NAMED = (
+    "Hello! In DMs I only talk with people whom whoever runs me has named, so I keep nothing of this. "
+    "In a channel where I am a member, mention me."
+)
+CANNOT_TELL = (
+    "I cannot find out just now whether we share a server, so I kept nothing of this. Please try again in a minute."
+)
+SERVER_NOT_NAMED = "Whoever runs me has not chosen this server, so I do nothing here and keep nothing. Goodbye!"
+
+
+def too_much_of_you(*, recorded: bool) -> str:
+    """That a person asks more than is answered; `recorded`: what they say is kept all the same."""
+    return f"That is more than I can answer at once; give me a minute. {_kept(recorded)}"
+
+
+def too_much_here(*, recorded: bool) -> str:
+    """That a room asks more than is answered."""
+    return f"So much is asked here that I need a minute before I answer again. {_kept(recorded)}"
+
+
+def _kept(recorded: bool) -> str:
+    return "What you say is still kept." if recorded else "Nothing was done; then send it again."
+
+
 def greeting(room: Room) -> str:
     """The first words in a room: that it is recorded, what is kept, how to see it, and what is it for?"""
     topic = one_line(room.topic, 200)

@@ -126,6 +126,10 @@ class ConsoleAdapter:
         """The owner is the admin of every console room."""
         return person in self._owners
 
+    async def shares_server(self, person: PersonKey) -> bool | None:
+        """Everybody who speaks here sits at this terminal."""
+        return True
+
     async def check(self) -> tuple[Check, ...]:
         """The console needs nothing."""
         return (Check("console", ok=True, found="works without any setting"),)

@@ -17,12 +17,16 @@ from adapters.discord.errors import REFUSALS, intent_off, refusal
 from adapters.discord.events import Connection
 from adapters.discord.invite import invite_url
 from adapters.discord.places import channel_id, kind_of
+from adapters.discord.servers import RefusedServer
 from adapters.messages import Delivery, Outgoing, Sent
 from memory_core.ids import Conversation, PersonKey, RoomKey, RoomKind
 
 
 class DiscordAdapter:
-    """The adapter. `proxy` is an HTTP proxy for every call; `connector` makes connectors with their own trust."""
+    """The adapter. `proxy` is an HTTP proxy for every call; `connector` makes connectors with their own trust.
+
+    `refused_server` tells which servers are left, and what is said there before.
+    """
 
     def __init__(
         self,
@@ -31,11 +35,13 @@ class DiscordAdapter:
         *,
         connector: Callable[[], aiohttp.BaseConnector] | None = None,
         guild_ready_timeout_s: float = 2.0,
+        refused_server: RefusedServer = lambda server: "",
     ) -> None:
         self._token = token
         self._proxy = proxy or None
         self._connector = connector
         self._guild_ready_timeout_s = guild_ready_timeout_s
+        self._refused_server = refused_server
         self._connection: Connection | None = None
         self._closed = False
 
@@ -60,6 +66,7 @@ class DiscordAdapter:
             proxy=self._proxy,
             connector=self._connector() if self._connector else None,
             guild_ready_timeout_s=self._guild_ready_timeout_s,
+            refused_server=self._refused_server,
         )
         try:
             await connection.login(self._token)
@@ -109,6 +116,12 @@ class DiscordAdapter:
         except REFUSALS:
             return False
         return may.manage_channels or may.manage_guild
+
+    async def shares_server(self, person: PersonKey) -> bool | None:
+        """Is the person in a server of ours? Asked server by server, bounded, kept for a while (servers.py)."""
+        if self._connection is None or self._closed:
+            return None
+        return await self._connection.servers.shares(int(person.native))
 
     async def check(self) -> tuple[Check, ...]:
         """Token, intent, servers, permissions; over the Web API, beside a running connection."""

@@ -79,9 +79,14 @@ def room_of(channel: Channel) -> Room:
         place = channel.parent
     topic = getattr(place, "topic", None) or ""
     guild = getattr(channel, "guild", None)
-    server = guild.name if isinstance(guild, discord.Guild) else ""
+    server, server_id = (guild.name, str(guild.id)) if isinstance(guild, discord.Guild) else ("", "")
     return Room(
-        conversation_of(channel).room, kind, one_line(_title(kind, place)), one_line(topic, 1024), one_line(server)
+        conversation_of(channel).room,
+        kind,
+        one_line(_title(kind, place)),
+        one_line(topic, 1024),
+        one_line(server),
+        server_id=server_id,
     )
 
 

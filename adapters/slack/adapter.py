@@ -16,7 +16,6 @@ import aiohttp
 from aiohttp import web
 from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.app.async_app import AsyncApp
-from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 from slack_sdk.web.async_client import AsyncWebClient
@@ -126,6 +125,10 @@ class SlackAdapter:
         """A workspace admin or owner, or the channel's creator; in a DM its person."""
         return self._me is not None and await checks.is_admin(self._directory, self._me, room, person)
 
+    async def shares_server(self, person: PersonKey) -> bool | None:
+        """Full members of the workspace do; guests and people of other organisations (Slack Connect) do not."""
+        return await checks.is_colleague(self._directory, self._me, person) if self._me else None
+
     async def check(self) -> tuple[Check, ...]:
         """Token, scopes and the way in, for `remem doctor`."""
         return await checks.doctor(self._client, self._mode, self._app_token, self._signing_secret)
@@ -141,12 +144,6 @@ class SlackAdapter:
     def _app(self, me: Me, inbox: Inbox) -> AsyncApp:
         """bolt with our own answer to who we are, so that no request waits for auth.test."""
         secret = checks.need_signing_secret(self._signing_secret) if self._mode == "http" else ""
-        known = AuthorizeResult(
-            enterprise_id=None, team_id=me.team, bot_user_id=me.user, bot_id=me.bot, bot_token=self._client.token
-        )
-
-        async def authorize() -> AuthorizeResult:
-            return known
 
         async def take(req: AsyncBoltRequest) -> BoltResponse:
             retry = (req.headers.get("x-slack-retry-num") or ["0"])[0]
@@ -156,7 +153,7 @@ class SlackAdapter:
             name="remem",
             logger=quiet_logger(),
             client=AsyncWebClient(base_url=self._client.base_url),
-            authorize=authorize,
+            authorize=checks.authorizer(me, self._client.token or ""),
             signing_secret=secret,
             ignoring_self_events_enabled=False,
         )

@@ -5,7 +5,10 @@ Refusals at start name the setting and the next step, never a token.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
 import aiohttp
+from slack_bolt.authorization import AuthorizeResult
 from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 
@@ -107,6 +110,27 @@ async def _scopes(client: AsyncWebClient) -> Check:
         step = "Add them on your app's page, OAuth & Permissions (or `remem slack-manifest`), and reinstall the app."
         return Check("slack scopes", ok=False, found=f"missing: {', '.join(missing)}", next_step=step)
     return Check("slack scopes", ok=True, found=f"all {len(SCOPES)} granted")
+
+
+def authorizer(me: Me, token: str) -> Callable[[], Awaitable[AuthorizeResult]]:
+    """bolt's question who we are, answered from what we know."""
+    known = AuthorizeResult(enterprise_id=None, team_id=me.team, bot_user_id=me.user, bot_id=me.bot, bot_token=token)
+
+    async def authorize() -> AuthorizeResult:
+        return known
+
+    return authorize
+
+
+async def is_colleague(directory: Directory, me: Me, person: PersonKey) -> bool | None:
+    """Is the person a full member of our workspace? None where it cannot be learnt now.
+
+    Flags: https://docs.slack.dev/reference/objects/user-object.
+    """
+    told = await directory.person(person.native)
+    if told is None:
+        return None
+    return not told.guest and me.team in (told.teams or {person.split(":")[1]})
 
 
 async def is_admin(directory: Directory, me: Me, room: RoomKey, person: PersonKey) -> bool:

@@ -18,7 +18,7 @@ from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.slack.facts import NOT_THERE, RoomFacts, kind_of_type
-from adapters.slack.payload import Json, flag, part, string
+from adapters.slack.payload import Json, flag, part, string, strings
 from adapters.slack.refusals import error_of, wait_of
 from memory_core.ids import RoomKind
 from memory_core.text import one_line
@@ -35,10 +35,15 @@ _Value = TypeVar("_Value")
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A person as users.info describes them. `admin`: of the workspace."""
+    """A person as users.info describes them. `admin`: of the workspace. `guest`: no full member of their own one.
+
+    `teams`: the workspaces that they are in (an Enterprise organisation has several); empty where Slack does not say.
+    """
 
     name: str
     admin: bool = False
+    guest: bool = False
+    teams: frozenset[str] = frozenset()
 
 
 class _Cache(Generic[_Value]):
@@ -163,7 +168,9 @@ class Directory:
         told = part(_json(answer.data), "user")
         name = string(told, "profile", "display_name") or string(told, "profile", "real_name") or string(told, "name")
         admin = any(flag(told, name) for name in ("is_admin", "is_owner", "is_primary_owner"))
-        return Person(one_line(name, 80) or user, admin)
+        guest = any(flag(told, name) for name in ("is_restricted", "is_ultra_restricted", "is_stranger", "deleted"))
+        teams = {*strings(told, "enterprise_user", "teams"), string(told, "team_id")} - {""}
+        return Person(one_line(name, 80) or user, admin, guest, frozenset(teams))
 
 
 def _json(data: object) -> Json:

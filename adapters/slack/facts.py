@@ -101,4 +101,5 @@ class Known:
             topic=facts.topic,
             server=self.me.team_name,
             shared=shared or facts.shared,
+            server_id=team or self.me.team,
         )

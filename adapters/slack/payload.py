@@ -49,6 +49,12 @@ def parts(payload: Json, *path: str) -> tuple[Json, ...]:
     return tuple(item for item in value if isinstance(item, Mapping)) if isinstance(value, list) else ()
 
 
+def strings(payload: Json, *path: str) -> tuple[str, ...]:
+    """The strings in the list at `path`."""
+    value = at(payload, *path)
+    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
+
+
 def moment(ts: str) -> datetime:
     """The time of a Slack `ts` (`<seconds>.<microseconds>`), aware; the epoch where it is none."""
     seconds, _, fraction = ts.partition(".")

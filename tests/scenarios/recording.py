@@ -31,6 +31,8 @@ class RecordingAdapter:
         self.piece_characters = piece_characters
         self.outcome = Delivery.SENT
         self.sent: list[Outgoing] = []
+        self.shares: dict[PersonKey, bool | None] = {}
+        """Who shares a server with the bot; whoever is not in it does."""
         self.last: dict[Conversation, MessageKey] = {}
         """The bot's last message in each conversation."""
         self._new_id = new_id
@@ -64,6 +66,10 @@ class RecordingAdapter:
     async def is_admin(self, room: RoomKey, person: PersonKey) -> bool:
         """Is the person one of the admins?"""
         return person in self._admins
+
+    async def shares_server(self, person: PersonKey) -> bool | None:
+        """As `shares` says."""
+        return self.shares.get(person, True)
 
     async def check(self) -> tuple[Check, ...]:
         """Nothing can be missing."""
