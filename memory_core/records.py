@@ -27,6 +27,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 
 from memory_core.blocks import Block, blocks, day_of, line_entry, newline_of
 from memory_core.candidates import Value
@@ -85,6 +86,7 @@ class Parsed:
         return next((placed for placed in self.records if placed.record.identity == identity), None)
 
 
+@lru_cache(maxsize=8)  # one change looks at the same text half a dozen times, and a page may be thousands of records
 def parse(text: str) -> Parsed:
     """Read a page. Never raises; what is no record is no part of the answer and stays in the text."""
     records: list[PlacedRecord] = []

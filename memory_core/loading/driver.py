@@ -95,7 +95,8 @@ async def open_page(
     parts = units(view, read).units if read is not None else ()
     if read is None or not parts:
         raise denied("missing", page)
-    fresh = [unit for unit in parts if (page, unit.mark) not in session.shown]
+    held = session.shown
+    fresh = [unit for unit in parts if (page, unit.mark) not in held]
     if not fresh:
         raise denied("already_loaded", page)
     note_bytes(view, tally, read)
@@ -114,7 +115,8 @@ async def search_memory(
     """
     opened = await _index_of(handle, PageId("search"))
     view, tally = _view(handle, opened, words), _tally(handle, opened, session, title)
-    placed = [one for one in await opened.units(tally.notes) if (one.page, one.unit.mark) not in session.shown]
+    held = session.shown
+    placed = [one for one in await opened.units(tally.notes) if (one.page, one.unit.mark) not in held]
     hits = strong(await asyncio.to_thread(rank, placed, words))
     if hits and not show_hits(view, tally, hits, f"the agent searched for “{words[:80]}”", limit):
         raise denied("over_budget", hits[0].placed.page)

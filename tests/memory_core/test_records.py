@@ -288,6 +288,12 @@ def test_unknown_keys_and_a_fitness_line_of_another_form_are_kept() -> None:
     assert record.body == "b\nmore"
 
 
+def test_a_page_that_is_looked_at_again_is_not_read_again() -> None:
+    text = "## [2026-04-06] Redis\n- Body: because\n"
+    assert parse(text) is parse("".join(list(text)))
+    assert parse(text + "\n## [2026-04-07] Tea\n").records[0].record == parse(text).records[0].record
+
+
 @pytest.mark.parametrize("opener", ["```log", "<!-- x", "~~~~ a\n```b"])
 def test_case_67_thousands_of_unclosed_marks_are_read_in_one_go(opener: str) -> None:
     text = f"{opener}\n" * 20_000 + "## [2026-04-06] Redis\n- Body: because\n"
