@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
 
 import pytest
 
 from adapters.base import Adapter, Taken
+from adapters.discord import files
 from adapters.discord.adapter import DiscordAdapter
 from adapters.discord.files import TEXT_CHARACTERS
 from adapters.messages import Happening, Incoming
@@ -233,6 +235,25 @@ async def test_order_is_kept_in_a_room_while_a_file_is_read() -> None:
             await peer.message(guild.channel("build"), ana, "second")
             await heard.said("second")
             assert [one.text for one in heard.incoming] == ["first", "second"]
+
+
+async def test_files_that_do_not_come_hold_their_room_up_once_not_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "READ_S", 0.5)
+    heard = Heard()
+    async with DiscordPeer() as peer:
+        guild = peer.add_guild("Acme", ("build",))
+        ana = peer.add_user("ana", guild)
+        async with running(peer, heard):
+            stuck = [Attached(f"{number}.txt", b"x", "text/plain", stuck=True) for number in range(10)]
+            ready = Attached("ready.txt", b"first come", "text/plain")
+            began = time.monotonic()
+            await peer.message(guild.channel("build"), ana, "see", files=(ready, *stuck))
+            await peer.message(guild.channel("build"), ana, "next")
+            await heard.said("next")
+            assert time.monotonic() - began < 4
+            told = (await heard.said("see")).attachments
+            assert [(file.name, file.text) for file in told[:2]] == [("ready.txt", "first come"), ("0.txt", "")]
+            assert len(told) == 11
 
 
 async def test_the_same_event_twice_has_the_same_key() -> None:

@@ -5,6 +5,7 @@ Every call is recorded with its status. The checks run in Discord's order: token
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
@@ -238,5 +239,7 @@ class Rest:
         await self._peer.record("GET", request.path, {}, 200 if file else 404)
         if file is None:
             raise web.HTTPNotFound
+        if file.stuck:
+            await asyncio.Event().wait()  # until the peer ends
         modified = datetime.now(UTC).strftime("%a, %d %b %Y %H:%M:%S GMT")
         return web.Response(body=file.body, headers={"Content-Type": file.media_type, "Last-Modified": modified})

@@ -279,11 +279,12 @@ class Guild:
 
 @dataclass(eq=False)
 class Attached:
-    """A file of a message, served by the CDN."""
+    """A file of a message, served by the CDN; one that is `stuck` is asked for and never comes."""
 
     name: str
     body: bytes
     media_type: str
+    stuck: bool = False
     id: int = field(default_factory=snowflake)
 
     @property
