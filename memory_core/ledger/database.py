@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, TypeAlias
+
+from memory_core.errors import LedgerFailed
 
 Trace: TypeAlias = Callable[[str | None, str], None]
 """Hears every statement as SQLite ran it, values in place, after the key of the scope whose ledger ran it (None:
@@ -35,6 +38,17 @@ _REBUILD_DUE = 1
 _EMPTY = "UPDATE texts SET text = CAST(zeroblob(length(CAST(text AS BLOB))) AS TEXT), emptied = 1 WHERE scope = ?"
 
 
+def _identity(path: Path | None) -> tuple[int, int] | None:
+    """Which file stands at the path; None where there is none. Raises OSError where it cannot be told."""
+    if path is None:
+        return None
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 def no_faults(statement: str) -> None:
     """Let every statement run."""
 
@@ -43,10 +57,16 @@ class Database:
     """One connection, in autocommit mode, with explicit transactions."""
 
     def __init__(
-        self, connection: sqlite3.Connection, trace: Trace | None = None, faults: Faults = no_faults
+        self,
+        connection: sqlite3.Connection,
+        trace: Trace | None = None,
+        faults: Faults = no_faults,
+        path: Path | None = None,
     ) -> None:
         self._connection = connection
         self._faults = faults
+        self._path = path
+        self._file = _identity(path)
         self.scope: str | None = None
         """On whose behalf statements run now, for the trace."""
         self.purge_due = True
@@ -71,6 +91,16 @@ class Database:
     def insert(self, statement: str, values: Sequence[Bound]) -> int:
         """Run an INSERT and give the new row's id. Raises sqlite3.Error."""
         return self.run(statement, values).lastrowid or 0
+
+    def must_stand(self) -> None:
+        """Raise LedgerFailed if the file is no longer the one that was opened: SQLite would go on writing into a
+        file without a name, and all of it would be gone with the process.
+        """
+        if _identity(self._path) != self._file:
+            raise LedgerFailed(
+                f"The ledger {self._path} was removed or replaced while it was open; stop remem, put the file back "
+                "and start it again. Nothing was kept."
+            )
 
     @property
     def in_transaction(self) -> bool:

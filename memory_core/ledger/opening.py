@@ -56,7 +56,7 @@ def open_database(
 
 def _connect(path: Path, trace: Trace | None = None, faults: Faults = no_faults) -> Database:
     connection = sqlite3.connect(path, timeout=BUSY_MS / 1000, isolation_level=None)
-    database = Database(connection, trace, faults)
+    database = Database(connection, trace, faults, path)
     for pragma in _PRAGMAS:
         database.run(pragma)
     return database

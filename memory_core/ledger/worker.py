@@ -148,6 +148,7 @@ def _commit(database: Database, jobs: Sequence[_AnyJob]) -> None:
         database.run("BEGIN IMMEDIATE")
         for job in jobs:
             _attempt(database, job)
+        database.must_stand()
         database.run("COMMIT")
     except Exception as error:  # noqa: BLE001  # the group ends here; each of its callers hears it
         for job in jobs:

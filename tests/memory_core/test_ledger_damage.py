@@ -129,3 +129,24 @@ async def test_a_creation_that_was_cut_off_is_begun_again(path: Path) -> None:
 async def test_a_missing_folder_is_told(tmp_path: Path) -> None:
     with pytest.raises(LedgerFailed):
         await SqliteLedger.open(tmp_path / "gone" / "ledger.db", CLOCK)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("replaced", [False, True])
+async def test_a_ledger_that_is_taken_away_while_it_is_open_keeps_nothing_and_says_so(
+    path: Path, replaced: bool
+) -> None:
+    ledger = await SqliteLedger.open(path, CLOCK)
+    await ledger.intake.record([posted(1, "before")])
+    kept = path.with_name("kept.db")
+    await asyncio.to_thread(path.rename, kept)
+    if replaced:
+        await asyncio.to_thread(path.write_bytes, b"")
+    with pytest.raises(LedgerFailed, match="removed or replaced"):
+        await ledger.intake.record([posted(2, "meanwhile")])
+    await asyncio.to_thread(kept.replace, path)
+    assert (await ledger.intake.record([posted(2, "meanwhile")]))[0].new
+    await ledger.close()
+    ledger = await SqliteLedger.open(path, CLOCK)
+    assert not (await ledger.intake.record([posted(2, "meanwhile")]))[0].new
+    await ledger.close()
