@@ -50,9 +50,17 @@ NO_THREAD_HERE = frozenset({"cannot_reply_to_message", "restricted_action_non_th
 """The message takes no answers (a rename, a join): say it once at top level instead."""
 
 PASSING = frozenset(
-    {"ratelimited", "rate_limited", "internal_error", "fatal_error", "service_unavailable", "request_timeout"}
+    {
+        "ratelimited",
+        "rate_limited",
+        "internal_error",
+        "fatal_error",
+        "service_unavailable",
+        "request_timeout",
+        "http_503",
+    }
 )
-"""Worth another try after a pause."""
+"""Worth another try after a pause. A 503 without Slack's own words took nothing; a 500, 502 or 504 may have."""
 
 
 def error_of(refused: SlackApiError) -> str:

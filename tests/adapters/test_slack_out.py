@@ -202,10 +202,11 @@ async def test_the_peer_itself_refuses_what_slack_refuses() -> None:
         assert told == ["not_in_channel", "channel_not_found", "is_archived"]
 
 
-async def test_a_passing_fault_is_tried_again() -> None:
+@pytest.mark.parametrize(("error", "status"), [("internal_error", 200), ("service_unavailable", 503), ("", 503)])
+async def test_a_passing_fault_is_tried_again(error: str, status: int) -> None:
     clock = Clockwork()
     async with SlackPeer() as peer, running(peer, sleep=clock.sleep) as (adapter, _):
-        peer.refuse("chat.postMessage", "internal_error", times=2)
+        peer.refuse("chat.postMessage", error, times=2, status=status)
         assert (await adapter.send(in_room(peer.channel("build"), "hi"))).delivery is Delivery.SENT
         assert len(peer.posts) == 1
 
