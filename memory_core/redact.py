@@ -1,11 +1,12 @@
 """Secrets are masked before the first write: `mask` puts `[secret: aws key]` where a secret stood.
 
-Three readers look at the text, twice if it holds anything but plain characters: as it is, and in the form that NFKC
+Four readers look at the text, twice if it holds anything but plain characters: as it is, and in the form that NFKC
 makes of it without zero-width characters (people hide keys behind both, and paste them in both).
 
     betterleaks           a scanner's few hundred vendor formats
     redact_tokens         what it misses in chat: lone keys, tokens, blocks, URLs
     redact_words          what only the words around it give away
+    redact_markup         what tags, tables and arrows around it give away
 
 Then the masked text is looked at again until nothing is found, so masking twice is masking once. Marks are not looked
 into. Nothing here raises, text without secrets comes back as it was, and a long message takes milliseconds.
@@ -21,6 +22,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import TypeAlias
 
+from memory_core.redact_markup import markup_spans
 from memory_core.redact_tokens import Span, token_spans
 from memory_core.redact_words import may_be_value, word_spans
 
@@ -80,7 +82,7 @@ def _found(text: str) -> list[Span]:
 
 
 def _spans(plain: str) -> Iterator[Span]:
-    return chain(token_spans(plain), word_spans(plain), _scanned(plain))
+    return chain(token_spans(plain), word_spans(plain), markup_spans(plain), _scanned(plain))
 
 
 def _scanned(plain: str) -> Iterator[Span]:

@@ -31,6 +31,8 @@ _META = (
     r"files?|fields?|reset|hints?|managers?|min|max|size|usage|budget|required|labels?|status|rotation|strength|"
     r"prompt|box)\b)"
 )
+NAMED = rf"(?:{_TYPED}|{_MADE})"
+"""The name of a secret, as a regular expression without groups; its letters in any case."""
 _LETTERS = r"\u00a1-\u00aa\u00ac-\u00ba\u00bc-\u2012\u2030-\u2fff"  # of any alphabet, not of CJK, no quotes
 _VALUE = (
     r"(?P<quote>[\"'`*]{1,3}|[“„«「『‘])?"
@@ -195,7 +197,7 @@ def _from_to(text: str) -> Iterator[Span]:
     """Both words of "changed the password from … to …", if the new one looks like a secret."""
     for found in _FROM_TO.finditer(text):
         new = _trimmed(text, found, "secret2")
-        if _is_odd(text[slice(*new)]) and _may_be_secret(text, new, text[slice(*new)]):
+        if is_odd(text[slice(*new)]) and _may_be_secret(text, new, text[slice(*new)]):
             for span in (found.span("secret"), new):
                 yield Span(*span, _kind(found["typed"] is not None))
 
@@ -206,7 +208,7 @@ def _judged_cjk(text: str, name: re.Match[str], link: re.Match[str]) -> Iterator
     said = text[span[0] : span[1]]
     typed = name["typed"] is not None
     if group == "plain":  # nothing but a blank between name and value: it must look like a secret by itself
-        if _is_odd(said) and any(sign.isalpha() for sign in said) and _may_be_secret(text, span, said):
+        if is_odd(said) and any(sign.isalpha() for sign in said) and _may_be_secret(text, span, said):
             yield Span(*span, _kind(typed))
     elif _is_said(text, link, span, said, typed):
         yield Span(*span, _kind(typed))
@@ -247,7 +249,7 @@ def may_be_value(said: str) -> bool:
     return _may_be_secret(said, (0, len(said)), said) and not _is_plain_word(said)
 
 
-def _is_odd(said: str) -> bool:
+def is_odd(said: str) -> bool:
     """Does the word hold a digit, a sign, or capitals in its middle?"""
     return any(sign in _SIGNS for sign in said) or any(
         before.islower() and after.isupper() for before, after in pairwise(said)
@@ -265,12 +267,12 @@ def _is_value(text: str, found: re.Match[str], span: tuple[int, int], said: str,
         return False
     if found["quote"] is not None:
         return len(said) >= 4 and not _is_plain_word(said) and (typed or " " not in said)
-    if found["sign"] == ":" and not _is_odd(said):
+    if found["sign"] == ":" and not is_odd(said):
         # "password: swordfish" stands alone on its line; "password: ask ana" and "token: expired" are talk.
         return typed and not _is_plain_word(said) and bool(_LINE_ENDS.match(text, span[1]))
     if said.isdigit():
         return typed
-    return _is_odd(said) or (not _is_plain_word(said) and len(said) >= 4)
+    return is_odd(said) or (not _is_plain_word(said) and len(said) >= 4)
 
 
 def _is_said(text: str, found: re.Match[str], span: tuple[int, int], said: str, typed: bool) -> bool:
@@ -279,14 +281,14 @@ def _is_said(text: str, found: re.Match[str], span: tuple[int, int], said: str, 
         return False
     if found["quote"] is not None:
         return not _is_plain_word(said) and (typed or " " not in said)
-    if _is_odd(said):
+    if is_odd(said):
         return True
     return typed and not _is_plain_word(said) and len(said) >= 4 and bool(_ENDS.match(text, span[1]))
 
 
 def _is_odd_or_quoted(text: str, found: re.Match[str], span: tuple[int, int], said: str, typed: bool) -> bool:
     """Of languages whose plain words are not known here."""
-    return _is_said(text, found, span, said, typed) and (found["quote"] is not None or _is_odd(said))
+    return _is_said(text, found, span, said, typed) and (found["quote"] is not None or is_odd(said))
 
 
 def _is_bare(text: str, found: re.Match[str], span: tuple[int, int], said: str, typed: bool) -> bool:

@@ -58,6 +58,42 @@ def test_case_124_none_of_them_is_left() -> None:
     assert masked.text.startswith("export DB_PASS=[secret: password]\n[secret: slack token]\n[secret: aws key]\n")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "| user | password |\n|---|---|\n| root | hunter2prod9 |\n| ana | `swordfish-9x` |",
+        "user | db_password | note\n--- | --- | ---\nroot | hunter2prod9 | swordfish-9x",
+        "| API key | for |\n|:-:|---|\n| hunter2prod9 | swordfish |".replace("swordfish", "staging"),
+        "<password>hunter2prod9</password>",
+        '<db:password type="plain">\n  hunter2prod9\n</db:password>',
+        "<apiKey>hunter2prod9</apiKey>",
+        "password -> hunter2prod9",
+        "password → `hunter2prod9`",
+    ],
+)
+def test_case_124_markup_gives_a_secret_away(text: str) -> None:
+    masked = mask(text)
+    assert masked.kinds
+    assert "hunter2prod9" not in masked.text
+    assert "root" in masked.text or "root" not in text
+    assert mask(masked.text).text == masked.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "| setting | password policy |\n|---|---|\n| length | 12 characters |",
+        "| user | password |\n|---|---|\n| root | unknown |\n| ana | $DB_PASS |\n| bo | *** |",
+        "| user | status |\n|---|---|\n| root | hunter2prod9 |",
+        "<password>${DB_PASS}</password> and <token>required</token>",
+        "def password() -> str: a token -> string mapping, secret -> vault",
+        "password | grep root",
+    ],
+)
+def test_case_126_markup_without_a_secret_stays(text: str) -> None:
+    assert mask(text).text == text
+
+
 def test_case_126_words_ids_and_hashes_stay() -> None:
     line = (
         "keyboard monkey tokenized, commit 9f2c4d5e6f7a8b9c0d1e2f3a4b5c6d7e8f9a0b1c, run "
