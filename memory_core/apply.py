@@ -5,12 +5,16 @@
 Every step can be repeated: a page on which all operations are done already is not written, and that reading is the
 proof that they are. A page that changed since it was read is read and merged again, a few times. So a plan that was
 stopped anywhere is finished by applying it once more. A broken state file is copied before it is written anew.
+
+A page that holds bytes that are no text is never written over. The rest of the plan is written and the plan closes;
+what belongs on that page waits in the closed plan (`Body.waiting`) for the day on which a person repaired it.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from memory_core import flush_state, tasks
@@ -19,10 +23,11 @@ from memory_core.draft import start_text
 from memory_core.errors import PageChanged, PageDamaged, PageExists
 from memory_core.handle import Handle
 from memory_core.ids import PageId
-from memory_core.layouts import FLUSH_STATE, TASKS, Form, backup_page
+from memory_core.layouts import FLUSH_STATE, INDEX, TASKS, Form, backup_page
 from memory_core.ledger.base import Plan
 from memory_core.operations import Operation
-from memory_core.plans import Body, Receipt, dump_receipt, load
+from memory_core.operations.pages import Unmake
+from memory_core.plans import Body, Receipt, Waiting, dump, dump_receipt, load
 from memory_core.standing import Standing, together
 from memory_core.store.base import Change, PageText, Stamp
 
@@ -36,32 +41,70 @@ async def finish(handle: Handle, plan: Plan, standing: Standing | None = None) -
     Raises StoreError, LedgerError; the plan stays open then.
     """
     body = load(plan.operations)
-    written = await apply(handle, body.operations, standing)
+    damaged: set[PageId] = set()
+    written = await apply(handle, body.operations, standing, damaged)
     standing = standing.with_(written.values()) if standing else None
     if body.operations:
-        await rebuild_catalogue(handle, standing)
+        await _catalogue(handle, standing, damaged)
     stamps = {page: one.stamp for page, one in written.items() if _is_watched(handle, page)}
     await _write_state(handle, body, stamps, standing)
-    await handle.ledger.close_plan(replace(plan, receipt=dump_receipt(body.receipt)))
-    return body.receipt
+    left = tuple(Waiting(plan.number, one) for one in body.operations if one.page in damaged)
+    receipt = _read_back(body, damaged)
+    closed = replace(body, receipt=receipt, operations=(), waiting=(*body.waiting, *left))
+    await handle.ledger.close_plan(replace(plan, operations=dump(closed), receipt=dump_receipt(receipt)))
+    return receipt
 
 
 async def apply(
-    handle: Handle, operations: Sequence[Operation], standing: Standing | None = None
+    handle: Handle,
+    operations: Sequence[Operation],
+    standing: Standing | None = None,
+    damaged: set[PageId] | None = None,
 ) -> dict[PageId, PageText]:
     """Apply the operations, those of a page in their order; what was read back from each page. Raises StoreError.
 
-    Pages are written side by side: no operation looks at another page than its own.
+    Pages are written side by side: no operation looks at another page than its own. Pages with bytes that are no text
+    are told in `damaged`; without it they raise PageDamaged.
     """
     groups: dict[PageId, list[Operation]] = {}
     for operation in operations:
         groups.setdefault(operation.page, []).append(operation)
-    found = await together(_write(handle, page, group, standing) for page, group in groups.items())
+    found = await together(_write(handle, page, group, standing, damaged) for page, group in groups.items())
     return {one.page: one for one in found if one is not None}
 
 
+async def _catalogue(handle: Handle, standing: Standing | None, damaged: set[PageId]) -> None:
+    """The catalogue anew; an index with bytes that are no text keeps the one that it has."""
+    try:
+        await rebuild_catalogue(handle, standing)
+    except PageDamaged:
+        damaged.add(INDEX)
+
+
+def _read_back(body: Body, damaged: Collection[PageId]) -> Receipt:
+    """The receipt without what could not be written."""
+    if not damaged:
+        return body.receipt
+    kinds = Counter(body.receipt.kinds)
+    for page in damaged:
+        kinds.subtract(body.kinds_on.get(page, {}))
+    pages = tuple(page for page in body.receipt.pages if page not in damaged)
+    counted = {kind: number for kind, number in kinds.items() if number > 0}
+    return replace(
+        body.receipt,
+        kinds=counted,
+        pages=pages,
+        written=body.receipt.written and bool(pages),
+        waits=tuple(sorted(damaged)),
+    )
+
+
 async def _write(
-    handle: Handle, page: PageId, operations: Sequence[Operation], known: Standing | None
+    handle: Handle,
+    page: PageId,
+    operations: Sequence[Operation],
+    known: Standing | None,
+    damaged: set[PageId] | None,
 ) -> PageText | None:
     """Bring one page to where all operations are done, and read that back; None where no page is needed."""
     form = handle.table.rule(page).form
@@ -74,9 +117,15 @@ async def _write(
             text = operation.apply(text, form)
         if text == before:
             return standing
+        gone = not text and any(isinstance(operation, Unmake) for operation in operations)
+        if gone and standing is None:
+            return None
+        if damaged is not None and standing is not None and standing.bad_bytes:
+            damaged.add(page)
+            return standing
         if standing is not None and page == TASKS and tasks.parse(standing.text).broken:
             await keep_copy(handle, standing)
-        await _commit(handle, Change(page, text, standing.stamp if standing else None))
+        await _commit(handle, Change(page, None if gone else text, standing.stamp if standing else None))
     raise PageChanged(f"{page} kept changing while it was written; what was to be written waits for the next flush.")
 
 
@@ -120,6 +169,14 @@ def _is_watched(handle: Handle, page: PageId) -> bool:
 def _state(old: flush_state.FlushState, body: Body, stamps: Mapping[PageId, Stamp]) -> flush_state.FlushState:
     pages = {**(old.pages or {}), **stamps}
     state = replace(old, pending_items=body.pending, pages=pages, broken=())
+    if body.told is not None:
+        return replace(
+            state,
+            last_flush_time=body.told.last_flush_time,
+            flush_number=body.told.flush_number,
+            context_usage_at_flush=body.told.context_usage_at_flush,
+            trigger=body.told.trigger,
+        )
     if not body.content:
         return state
     return replace(

@@ -16,18 +16,22 @@
     - last flush: 2026-04-06 14:30 (+08:00)
 
 A section is known by its heading, wherever it stands; one that is missing is added at the end. In a section we touch
-only the row or line that is ours to change: a task is known by its title, a snapshot line by its key. Further columns
+only the row or line that is ours to change: a task is known by its title, a snapshot line by its key. A blocker and a
+fact end with the mark of the messages that they came from (memory_core.marks). Further columns
 of the table, other lines and other sections stay byte for byte. A task that was done stays for the rest of its day.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
 from memory_core.blocks import Line, lines_of, newline_of
 from memory_core.escape import escape, escape_comment, unescape, unescape_comment
+from memory_core.ids import MessageKey
+from memory_core.marks import marked, unmarked, without_key
 from memory_core.script import fold
 from memory_core.text import flat
 
@@ -81,7 +85,7 @@ def parse(text: str) -> Attention:
     """Read a page; never raises. A table is read by its header, so columns may stand in any order."""
     table = _table(text)
     rows = [_row(_cells(line.text), table.columns) for line in table.rows] if table else []
-    blockers = [unescape(found[1]) for line in _section(text, BLOCKERS) if (found := _BULLET.fullmatch(line.text))]
+    blockers = [blocker for line in _section(text, BLOCKERS) if (blocker := _blocker(line.text))]
     facts = [fact for line in _section(text, SNAPSHOT) if (fact := _fact(line.text))]
     return Attention(tuple(row for row in rows if row.task), tuple(blockers), tuple(facts))
 
@@ -121,26 +125,61 @@ def without_done(text: str, today: date) -> str:
     return text
 
 
-def with_blocker(text: str, blocker: str) -> str:
-    """The page with that blocker as a line of its section; unchanged where it stands already."""
-    if _find(parse(text).blockers, blocker):
-        return text
-    return _append(text, BLOCKERS, f"- {escape(flat(blocker))}", newline_of(text))
+def with_blocker(text: str, blocker: str, keys: Sequence[MessageKey] = ()) -> str:
+    """The page with that blocker as a line of its section, said in those messages. A known one only gets the keys.
+
+    A line without a mark is a person's own and stays as it is.
+    """
+    for line in _section(text, BLOCKERS):
+        if _same(_blocker(line.text), blocker):
+            plain, known = unmarked(line.text)
+            missing = [key for key in keys if known and key not in known]
+            new = marked(plain, [*known, *missing]) if missing else line.text
+            return text[: line.start] + new + text[line.end :]
+    return _append(text, BLOCKERS, marked(f"- {escape(flat(blocker))}", keys), newline_of(text))
 
 
 def without_blocker(text: str, blocker: str) -> str:
     """The page without that blocker."""
     for line in _section(text, BLOCKERS):
-        found = _BULLET.fullmatch(line.text)
-        if found and _find([unescape(found[1])], blocker):
+        if _same(_blocker(line.text), blocker):
             return text[: line.start] + text[_after(text, line) :]
     return text
 
 
-def with_fact(text: str, key: str, value: str) -> str:
+def without_key_of(text: str, blocker: str, key: MessageKey) -> str:
+    """The page with a blocker that no longer names that message."""
+    for line in _section(text, BLOCKERS):
+        if _same(_blocker(line.text), blocker):
+            return text[: line.start] + (without_key(line.text, key) or line.text) + text[line.end :]
+    return text
+
+
+def keys_of(text: str, *, blocker: str = "", fact: str = "") -> tuple[MessageKey, ...]:
+    """The messages that the mark of a blocker, or of the fact of that key, names."""
+    for line in _section(text, BLOCKERS if blocker else SNAPSHOT):
+        found = _fact(line.text)
+        if _same(_blocker(line.text), blocker) if blocker else found and fold(found[0]) == fold(_key(fact)):
+            return unmarked(line.text)[1]
+    return ()
+
+
+def without_message(text: str, key: MessageKey) -> str:
+    """The page without the blockers and facts that came from that message alone, and without its key in others."""
+    for title in (BLOCKERS, SNAPSHOT):
+        for line in reversed(_section(text, title)):
+            kept = without_key(line.text, key)
+            if kept is None:
+                text = text[: line.start] + text[_after(text, line) :]
+            elif kept != line.text:
+                text = text[: line.start] + kept + text[line.end :]
+    return text
+
+
+def with_fact(text: str, key: str, value: str, keys: Sequence[MessageKey] = ()) -> str:
     """The page with `key: value` in the snapshot, in the place of an earlier value of that key; '' removes it."""
     key = _key(key)
-    new = f"- {escape(key)}: {escape_comment(flat(value))}"
+    new = marked(f"- {escape(key)}: {escape_comment(flat(value))}", keys)
     for line in _section(text, SNAPSHOT):
         fact = _fact(line.text)
         if fact and fold(fact[0]) == fold(key):
@@ -240,16 +279,22 @@ def _key(text: str) -> str:
     return flat(text.replace(":", " "))
 
 
+def _blocker(line: str) -> str:
+    """The text of a line under Blockers; '' for one that is no item."""
+    found = _BULLET.fullmatch(unmarked(line)[0])
+    return unescape(found[1]) if found else ""
+
+
 def _fact(line: str) -> tuple[str, str] | None:
-    found = _BULLET.fullmatch(line)
+    found = _BULLET.fullmatch(unmarked(line)[0])
     if found is None or ":" not in found[1]:
         return None
     key, _, value = found[1].partition(":")
     return unescape(key.strip()), unescape_comment(value.strip())
 
 
-def _find(blockers: tuple[str, ...] | list[str], blocker: str) -> bool:
-    return any(fold(flat(one)) == fold(flat(blocker)) for one in blockers)
+def _same(one: str, other: str) -> bool:
+    return bool(one) and fold(flat(one)) == fold(flat(other))
 
 
 def _append(text: str, title: str, block: str, newline: str) -> str:

@@ -136,10 +136,12 @@ class AttentionDraft:
         known = best(words(fact.text), ((one, words(one)) for one in blockers))
         if tasks.status_of(fact.status) is TaskStatus.DONE:
             return known is not None and self.draft.do(DropBlocker(self.page, known))
+        keys = tuple(key for source in fact.sources for key in source.keys)
         if known is not None:
+            self.draft.do(PutBlocker(self.page, known, keys))
             return False
-        text = one_line(fact.body, _BLOCKER_CHARACTERS)
-        return self.draft.do(PutBlocker(self.page, f"{text} (@{fact.who or fact.sources[0].name}, {fact.day})"))
+        text = f"{one_line(fact.body, _BLOCKER_CHARACTERS)} (@{fact.who or fact.sources[0].name}, {fact.day})"
+        return self.draft.do(PutBlocker(self.page, text, keys))
 
     def _environment(self, fact: Fact) -> bool:
         found = _FACT.fullmatch(" ".join(fact.body.split()))
@@ -148,7 +150,8 @@ class AttentionDraft:
         old = attention.parse(self._text()).fact(key)
         if old.rpartition(" (@")[0] == value:
             return False
-        return self.draft.do(PutFact(self.page, key, signed))
+        keys = tuple(key for source in fact.sources for key in source.keys)
+        return self.draft.do(PutFact(self.page, key, signed, keys))
 
     def _moment(self, fact: Fact) -> str:
         return fact.said_at.astimezone(self.draft.zone).isoformat(timespec="seconds")

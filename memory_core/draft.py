@@ -32,11 +32,14 @@ from memory_core.ids import MessageKey, PageId
 from memory_core.index import Index
 from memory_core.layouts import INDEX, Form, Kind, Table, journal_page
 from memory_core.ledger.base import Hit
+from memory_core.marks import marked
 from memory_core.operations import Operation
 from memory_core.operations.attention import PutFact
 from memory_core.operations.journal import AddNotes, AddPoints
+from memory_core.operations.pages import Patch, Unmake, text_hash
 from memory_core.operations.records import AddRecord, StrikeRecord, TouchRecord
 from memory_core.operations.routes import AddLine, AddRoute
+from memory_core.patches import hunks
 from memory_core.records import PlacedRecord, Record, parse, remove, render, struck
 from memory_core.routing import match
 from memory_core.sameness import best, opposes, repeats, stated, words
@@ -70,13 +73,16 @@ class Draft:
     zone: tzinfo
     now: datetime
     texts: dict[PageId, str]
+    base: dict[PageId, str]
+    """The pages as undo shall leave them: as they were read, and without what must not come back."""
     index: Index
     operations: list[Operation] = field(default_factory=list)
     inverses: list[Operation] = field(default_factory=list)
     kinds: Counter[Kind] = field(default_factory=Counter)
+    kinds_on: dict[PageId, Counter[Kind]] = field(default_factory=dict)
     pages: dict[PageId, None] = field(default_factory=dict)
     notes: dict[str, list[journal.Note]] = field(default_factory=dict)
-    points: dict[str, list[str]] = field(default_factory=dict)
+    points: dict[str, list[tuple[str, tuple[MessageKey, ...]]]] = field(default_factory=dict)
     last_said: dict[str, datetime] = field(default_factory=dict)
     touched: set[str] = field(default_factory=set)
     """Identities of records that this flush wrote or hit: a repeat of one counts no second time."""
@@ -97,10 +103,27 @@ class Draft:
         self.operations.append(operation)
         if undone:
             self.inverses.insert(0, operation.undo(text))
+        elif page in self.base:
+            self.base[page] = operation.apply(self.base[page], self.table.rule(page).form)
         self.texts[page] = after
         if before is None:
             self._introduce(page)
         return True
+
+    def do_if_there(self, operation: Operation) -> None:
+        """Add an operation that makes no page and is not taken back."""
+        if operation.page in self.texts:
+            self.do(operation, undone=False)
+
+    def exact(self) -> tuple[Patch | Unmake, ...]:
+        """The way back, byte for byte, page by page."""
+        found: list[Patch | Unmake] = []
+        for page in dict.fromkeys(operation.page for operation in self.inverses):
+            if page not in self.base:
+                found.append(Unmake(page, text_hash(self.texts[page])))
+            elif self.base[page] != self.texts[page]:
+                found.append(Patch(page, hunks(self.base[page], self.texts[page])))
+        return tuple(found)
 
     def take(self, fact: Fact) -> None:
         """Write a settled fact where it belongs; it is counted and noted if it is news."""
@@ -113,17 +136,22 @@ class Draft:
         else:
             news = True
         if news:
-            self.kinds[fact.kind] += 1
-            if page and form is not None:
-                self.pages[page] = None
-            self._note(fact)
+            self.count(fact, page)
+
+    def count(self, fact: Fact, page: PageId | None) -> None:
+        """Count and note a fact that is news."""
+        self.kinds[fact.kind] += 1
+        if page:
+            self.pages[page] = None
+            self.kinds_on.setdefault(page, Counter())[fact.kind] += 1
+        self._note(fact)
 
     def written_at_once(self, one: WrittenAtOnce) -> None:
         """Count and note what stands on its page already."""
         self.kinds[one.kind] += 1
         self.pages[one.page] = None
         self._line(journal.part_of(one.kind), one.text, one.name, one.person, (one.key,), one.said_at)
-        self._point(one.said_at, one.text)
+        self._point(one.said_at, one.text, (one.key,))
 
     def anchored(self, anchor: Anchor) -> None:
         """Note an anchor, which alone makes a journal entry."""
@@ -151,7 +179,8 @@ class Draft:
             self.pages[page] = None
         daily = self._page_of_form(Form.DAILY_LINES)
         for day, points in self.points.items() if daily else ():
-            if daily and self.do(AddPoints(daily, day, tuple(points))):
+            texts, keys = tuple(text for text, _ in points), tuple(keys for _, keys in points)
+            if daily and self.do(AddPoints(daily, day, texts, keys)):
                 self.pages[daily] = None
         attention = self._page_of_form(Form.ATTENTION)
         if attention:
@@ -220,7 +249,7 @@ class Draft:
         placed = parse(self.texts[page]).find(old.record.identity)
         if placed is not None:
             block = self.texts[page][placed.start : placed.end]
-            line = f"~~{escape_comment(new.supersedes[0])}~~"
+            line = marked(f"~~{escape_comment(new.supersedes[0])}~~", old.record.messages)
             self.do(StrikeRecord(page, old.record.identity, block, line))
 
     def _repeat(self, page: PageId, record: Record, fact: Fact) -> None:
@@ -247,9 +276,8 @@ class Draft:
     def _note(self, fact: Fact) -> None:
         source = fact.sources[0]
         keys = tuple(key for one in fact.sources for key in one.keys)
-        text = f"{fact.text} → {fact.status}" if fact.kind is Kind.STATUS and fact.status else fact.text
-        self._line(journal.part_of(fact.kind), text, source.name, source.person, keys, fact.said_at)
-        self._point(fact.said_at, fact.title)
+        self._line(journal.part_of(fact.kind), noted(fact), source.name, source.person, keys, fact.said_at)
+        self._point(fact.said_at, fact.title, keys)
 
     def _line(
         self,
@@ -265,8 +293,14 @@ class Draft:
         self.notes.setdefault(day, []).append(journal.Note(part.value, text, name, at, person, keys))
         self.last_said[day] = max(said_at, self.last_said.get(day, said_at))
 
-    def _point(self, said_at: datetime, text: str) -> None:
-        self.points.setdefault(journal.local_day(said_at, self.zone), []).append(one_line(text, TITLE_CHARACTERS))
+    def _point(self, said_at: datetime, text: str, keys: tuple[MessageKey, ...]) -> None:
+        points = self.points.setdefault(journal.local_day(said_at, self.zone), [])
+        points.append((one_line(text, TITLE_CHARACTERS), keys))
+
+
+def noted(fact: Fact) -> str:
+    """What the journal says of a fact."""
+    return f"{fact.text} → {fact.status}" if fact.kind is Kind.STATUS and fact.status else fact.text
 
 
 def record_of(fact: Fact) -> Record:
@@ -289,4 +323,4 @@ def _ours(record: Record) -> bool:
 
 def new_draft(table: Table, zone: tzinfo, now: datetime, texts: Mapping[PageId, str], index: Index) -> Draft:
     """A draft on these pages."""
-    return Draft(table, zone, now, dict(texts), index)
+    return Draft(table, zone, now, dict(texts), dict(texts), index)

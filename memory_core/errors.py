@@ -12,6 +12,7 @@
     ├── LedgerError
     │   ├── LedgerDamaged     the ledger does not open or fails its check
     │   └── LedgerFailed      a write of the ledger was refused
+    ├── ExtractionFailed      the extractor gave no candidates: what was said is kept and read through again
     ├── NamesDamaged          group_names.json cannot be trusted: no name is given out
     ├── WorkspaceHeld         another process holds the workspace
     ├── WorkspaceGone         state knows the workspace, the disk does not
@@ -73,6 +74,10 @@ class LedgerDamaged(LedgerError):
 
 class LedgerFailed(LedgerError):
     """A write was refused; nothing of it was kept."""
+
+
+class ExtractionFailed(RememError):
+    """The extractor gave no candidates. Its words are for the operator's log, never for a room."""
 
 
 class NamesDamaged(RememError):

@@ -12,35 +12,36 @@ what is done is not done twice (memory_core.apply). Until then no further plan i
 is said meanwhile lies after the cursors of the plan and belongs to the next flush.
 
 A failure of the extractor, the ledger or the store is no exception here but a receipt with a `problem`: the text is
-kept, the cursors and `last_flush_time` stand where they stood. Without an index nothing is read or written (NoIndex):
+kept, the cursors and `last_flush_time` stand where they stood; after a failed extraction `unread` says how far the
+next try goes. Without an index nothing is read or written (NoIndex):
 creation is the first join's. One flush at a time per scope: `Flushing`. One thing now, without a plan: write_now.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Coroutine, Mapping, Sequence
+from dataclasses import replace
 from datetime import tzinfo
+from typing import TypeVar
 
 from memory_core import flush_state
 from memory_core.apply import finish
-from memory_core.bars import Fact, checked
-from memory_core.candidates import Candidate, Extractor, Request
+from memory_core.candidates import Extractor
 from memory_core.catalogue import rebuild_catalogue
-from memory_core.errors import LedgerDamaged, NoIndex, RememError
-from memory_core.extract import retracted_in
+from memory_core.errors import ExtractionFailed, NoIndex, RememError
 from memory_core.flush_state import FlushState
 from memory_core.gathering import draft_on, fill, gather, journals_of, read_pages
 from memory_core.handle import Handle
-from memory_core.ids import Conversation, DirectScope, MessageKey
+from memory_core.hearing import Ear, Heard, fresh, retracted
+from memory_core.ids import Conversation
 from memory_core.index import parse as parse_index
 from memory_core.layouts import FLUSH_STATE, INDEX
-from memory_core.ledger.base import Context, Plan, ScopeLedger
-from memory_core.messages import Message, Voice
-from memory_core.operations import Operation
+from memory_core.ledger.base import ScopeLedger
+from memory_core.operations.messages import DropRaw
 from memory_core.pending import settle, without
-from memory_core.plans import Body, Receipt, Trigger, dump, joined, load, load_receipt
-from memory_core.standing import together
+from memory_core.plans import Body, Receipt, Trigger, holds, joined, load_receipt, scrubbed
+from memory_core.raw_notes import drop_raw, keep_raw
+from memory_core.steps import divided, last_step, next_plan
 from memory_core.store.base import PageText
 from memory_core.write_now import write_now
 
@@ -56,23 +57,11 @@ __all__ = [
     "write_now",
 ]
 
-ROOTS = 3
-"""How many messages outside a thread are read because the thread answers them."""
+T = TypeVar("T")
 
-
-@dataclass(frozen=True, slots=True)
-class Heard:
-    """One conversation's part of a flush: what was asked, what came back, and the last entry that was read."""
-
-    conversation: Conversation
-    request: Request
-    candidates: tuple[Candidate, ...]
-    last_seq: int
-
-    @property
-    def spoken(self) -> tuple[Message, ...]:
-        """The messages of persons."""
-        return tuple(message for message in self.request.messages if message.voice is Voice.PERSON)
+UNREAD = "I could not read through what was said; whoever runs me finds the reason in the log, and I try again."
+UNREAD_RAW = UNREAD + " Until then it stands in the journal as it was said."
+"""What a room hears of a failed extraction: never the extractor's own words."""
 
 
 class Flushing:
@@ -89,14 +78,23 @@ class Flushing:
         zone: tzinfo | None = None,
         *,
         context_usage: float | None = None,
+        until: Mapping[Conversation, int] | None = None,
+        raw: bool = False,
     ) -> Receipt:
         """As `flush`; while another one of this scope is at work, a receipt that is `running`. Raises NoIndex."""
+        work = flush(handle, extractor, trigger, zone, context_usage=context_usage, until=until, raw=raw)
+        receipt = await self.alone(handle, work)
+        return receipt or Receipt(0, trigger, at=handle.clock.now(), running=True)
+
+    async def alone(self, handle: Handle, work: Coroutine[object, object, T]) -> T | None:
+        """Do `work` while no flush of the handle's scope runs, and none with it; None where one runs now."""
         key = handle.scope.key
         if key in self._running:
-            return Receipt(0, trigger, at=handle.clock.now(), running=True)
+            work.close()
+            return None
         self._running.add(key)
         try:
-            return await flush(handle, extractor, trigger, zone, context_usage=context_usage)
+            return await work
         finally:
             self._running.discard(key)
 
@@ -108,22 +106,34 @@ async def flush(
     zone: tzinfo | None = None,
     *,
     context_usage: float | None = None,
+    until: Mapping[Conversation, int] | None = None,
+    raw: bool = False,
 ) -> Receipt:
     """Save what was said in the scope since its last flush. `context_usage` is told in the state file (0 to 1).
 
-    `zone`: where the scope lives, unless its index is to say so. Everything in the receipt was read back. A failure
-    stands in its `problem`. With nothing new no page is read. Raises NoIndex.
+    `zone`: where the scope lives, unless its index is to say so. `until`: only these conversations, only up to these
+    entries, which an earlier try did not get through. `raw`: if extraction fails, what was said goes into the journal
+    word for word (memory_core.raw_notes). Everything in the receipt was read back. A failure stands in its `problem`.
+    With nothing new no page is read. Raises NoIndex.
     """
     at = handle.clock.now().astimezone(zone or handle.host_zone)
     try:
         finished = await resume(handle)
-        contexts = await _fresh(handle.ledger)
-        if not contexts and not await _waits(handle.ledger):
+        contexts = await fresh(handle.ledger, until)
+        if not contexts and not await _waits(handle):
             return joined(finished, await _nothing_new(handle.ledger, Receipt(0, trigger, at=at)))
         index = await _index(handle)
         zone = zone or parse_index(index.text, handle.table).zone or handle.host_zone
-        heard = [await _listen(handle, extractor, zone, *one) for one in contexts]
-        return joined(finished, await _save(handle, index, heard, trigger, zone, context_usage))
+        ear = Ear(handle, extractor, zone)
+        try:
+            heard = [await ear.listen(*one) for one in contexts]
+            return joined(finished, await _save(ear, index, heard, trigger, context_usage))
+        except ExtractionFailed as failed:
+            if raw:
+                await keep_raw(handle, [entry.message for _, context in contexts for entry in context.fresh], zone)
+            reached = tuple((one.room, one.thread, context.fresh[-1].seq) for one, context in contexts)
+            problem = UNREAD_RAW if raw else UNREAD
+            return Receipt(0, trigger, at=at, problem=problem, unread=reached, why=str(failed), raw=raw)
     except NoIndex:
         raise
     except RememError as refused:
@@ -149,16 +159,13 @@ async def _index(handle: Handle) -> PageText:
     return index
 
 
-async def _fresh(ledger: ScopeLedger) -> list[tuple[Conversation, Context]]:
-    """The conversations in which something was said since their last flush."""
-    found = await ledger.conversations()
-    contexts = await together(ledger.context(conversation) for conversation in found)
-    return [(one, context) for one, context in zip(found, contexts, strict=True) if context.fresh]
-
-
-async def _waits(ledger: ScopeLedger) -> bool:
-    """Does anything but messages wait to be written: marks, uses, deletions?"""
-    return bool(await ledger.written() or await ledger.hits() or await ledger.changed())
+async def _waits(handle: Handle) -> bool:
+    """Does anything but messages wait to be written: marks, uses, deletions, what a damaged page held up?"""
+    ledger = handle.ledger
+    if await ledger.written() or await ledger.hits() or await ledger.changed():
+        return True
+    last = await last_step(ledger)
+    return bool((await divided(handle, last.waiting))[0])
 
 
 async def _nothing_new(ledger: ScopeLedger, receipt: Receipt) -> Receipt:
@@ -169,99 +176,48 @@ async def _nothing_new(ledger: ScopeLedger, receipt: Receipt) -> Receipt:
     return replace(receipt, number=last.number, pending=load_receipt(last.receipt).pending)
 
 
-async def _listen(
-    handle: Handle, extractor: Extractor, zone: tzinfo, conversation: Conversation, context: Context
-) -> Heard:
-    """Ask the extractor about one conversation, its times told in the scope's zone. Raises what it raises."""
-    fresh = [entry.message for entry in context.fresh]
-    before = [entry.message for entry in context.tail]
-    if conversation.thread:
-        before = [*await _roots(handle.ledger, [*before, *fresh]), *before]
-    request = Request(
-        messages=tuple(_local(message, zone) for message in fresh),
-        before=tuple(_local(message, zone) for message in before),
-        direct=isinstance(handle.scope, DirectScope),
-    )
-    candidates = tuple(await extractor.extract(request))
-    return Heard(conversation, request, candidates, context.fresh[-1].seq)
-
-
-async def _roots(ledger: ScopeLedger, messages: Sequence[Message]) -> list[Message]:
-    """What a thread's messages answer and that stands outside of it: as a rule the one message that it began with."""
-    known = {message.key for message in messages}
-    outside = dict.fromkeys(one.reply_to for one in messages if one.reply_to and one.reply_to not in known)
-    found = await together(ledger.find(key) for key in list(outside)[:ROOTS])
-    return [entry.message for entry in found if entry is not None]
-
-
-def _local(message: Message, zone: tzinfo) -> Message:
-    """The message with its time as the people of the scope read it: `tomorrow` is reckoned from their day."""
-    return replace(message, sent_at=message.sent_at.astimezone(zone))
-
-
 async def _save(
-    handle: Handle,
-    index: PageText,
-    heard: Sequence[Heard],
-    trigger: Trigger,
-    zone: tzinfo,
-    context_usage: float | None,
+    ear: Ear, index: PageText, heard: Sequence[Heard], trigger: Trigger, context_usage: float | None
 ) -> Receipt:
     """Plan and apply what was heard; move only the cursors where there is nothing to write."""
+    handle, zone = ear.handle, ear.zone
     now = handle.clock.now().astimezone(zone)
     state_page = await handle.store.read(FLUSH_STATE)
     state = flush_state.parse(state_page.text if state_page is not None else None)
     spoken = tuple(message for part in heard for message in part.spoken)
-    facts = [fact for part in heard for fact in _facts(part, zone, handle)]
-    found = await gather(handle.ledger, facts, spoken, lambda: _retracted(heard))
-    pending = without(state.pending_items, found.gone)
+    facts = [fact for part in heard for fact in part.facts]
+    last = await last_step(handle.ledger)
+    ready, still = await divided(handle, last.waiting)
+    found = await gather(handle.ledger, facts, spoken, lambda: retracted(heard))
+    pending = without(state.pending_items, {*found.gone, *found.revised})
     settled, pending = settle(pending, facts) if heard else ((), pending)
-    found = replace(found, facts=settled)
+    found = replace(found, facts=settled, ready=tuple(one.operation for one in ready))
     cursors = {part.conversation: part.last_seq for part in heard}
     nothing = Receipt(state.flush_number, trigger, messages=len(spoken), pending=len(pending), at=now)
     if found.is_empty and pending == state.pending_items:
+        await drop_raw(handle, spoken, zone)
         await handle.ledger.move_cursors(cursors)
         return nothing
-    standing = await read_pages(
-        handle, journals_of(spoken, zone), (index, state_page), every_journal=bool(found.gone)
-    )
+    every = bool(found.gone or found.revised)
+    standing = await read_pages(handle, journals_of(spoken, zone), (index, state_page), every_journal=every)
     draft = draft_on(handle, zone, now, standing)
-    await fill(handle, draft, found)
+    for page in journals_of(spoken, zone):
+        draft.do_if_there(DropRaw(page, tuple(message.key for message in spoken)))
+    changed = await fill(handle, draft, found, ear.again)
     if draft.has_content:
         draft.finish(len(pending))
+    gone = {*found.gone, *found.revised} if changed else set()
     receipt = replace(nothing, kinds=dict(draft.kinds), pages=tuple(draft.pages), written=draft.has_content)
-    inverses = tuple(draft.inverses)
-    body = Body(receipt, pending, context_usage, draft.has_content, tuple(draft.operations), inverses)
-    plan = await _plan(handle, state, body, cursors)
+    body = Body(
+        receipt,
+        pending,
+        context_usage,
+        draft.has_content,
+        tuple(draft.operations),
+        draft.kinds_on,
+        scrubbed(last.steps, gone, changed),
+        tuple(one for one in still if not holds(one.operation, found.gone)),
+    )
+    plan = next_plan(last, state, body, draft, cursors, at_once=len(found.written))
     await handle.ledger.save_plan(plan)
     return await finish(handle, plan, standing)
-
-
-async def _plan(handle: Handle, state: FlushState, body: Body, cursors: dict[Conversation, int]) -> Plan:
-    """The plan under its number: a new one for content, else the last one's with a further part (`7.1`)."""
-    last = await handle.ledger.last_plan()
-    number = max(state.flush_number, last.number if last else 0)
-    if body.content:
-        number, part = number + 1, 0
-    else:
-        part = 1 + (int(last.id.partition(".")[2] or 0) if last and last.number == number else 0)
-        body = replace(body, undo=(*body.undo, *_undo_of(last)))
-    body = replace(body, receipt=replace(body.receipt, number=number))
-    return Plan(f"{number}.{part}", number, dump(body), cursors)
-
-
-def _undo_of(last: Plan | None) -> Sequence[Operation]:
-    """The inverses of the step before, which the ledger forgets when this one closes."""
-    try:
-        return load(last.operations).undo if last is not None else ()
-    except LedgerDamaged:
-        return ()
-
-
-def _facts(part: Heard, zone: tzinfo, handle: Handle) -> list[Fact]:
-    found = (checked(candidate, part.request, zone, handle.scope) for candidate in part.candidates)
-    return [fact for fact in found if fact is not None]
-
-
-def _retracted(heard: Sequence[Heard]) -> frozenset[MessageKey]:
-    return frozenset(key for part in heard for key in retracted_in(part.request))

@@ -1,8 +1,8 @@
 """What a flush reads besides the conversations, and the order in which its draft is filled.
 
 Read are the pages that facts may go to, the tasks, and the journals of the days that were spoken on: never the
-archive, never another scope. Filled in this order: what was deleted or taken back leaves; settled facts; what was
-written at once; anchors; hits.
+archive, never another scope. Filled in this order: what waited for a damaged page; what was deleted, edited or taken
+back leaves; settled facts; what was written at once; anchors; hits.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ from memory_core.journal import local_day
 from memory_core.layouts import FLUSH_STATE, INDEX, TASKS, Form, Kind, journal_page
 from memory_core.ledger.base import Hit, ScopeLedger
 from memory_core.messages import Message
+from memory_core.operations import Operation
 from memory_core.records import parse as parse_records
+from memory_core.revision import Again, forget, revise
 from memory_core.standing import Standing
 from memory_core.store.base import PageText
 from memory_core.text import one_line
-from memory_core.withdrawal import withdraw
 
 _FORMS = frozenset({Form.ATTENTION, Form.NEWEST_FIRST, Form.ADDED, Form.DAILY_LINES, Form.INDEX})
 _NOTE_CHARACTERS = 300
@@ -54,11 +55,16 @@ class Gathered:
     """Messages whose statements must leave: deleted ones, those written at once and then taken back, and `edited`."""
     edited: frozenset[MessageKey]
     """Messages that are heard here as they read now: what they said before leaves, what they say now is new."""
+    revised: tuple[MessageKey, ...]
+    """Messages that were flushed earlier and edited since (memory_core.revision)."""
+    ready: tuple[Operation, ...] = ()
+    """What waited for a page that held bad bytes, and can be written now."""
 
     @property
     def is_empty(self) -> bool:
         """Is there nothing to write, so that no page needs to be read?"""
-        return not (self.facts or self.anchors or self.written or self.hits or self.gone)
+        said = self.facts or self.anchors or self.written or self.hits
+        return not (said or self.gone or self.revised or self.ready)
 
 
 async def gather(
@@ -75,7 +81,8 @@ async def gather(
     heard = frozenset(message.key for message in messages) - taken_back
     edited = frozenset(change.message for change in changes if not change.deleted) & heard
     gone = deleted | edited | taken_back
-    return Gathered(tuple(facts), anchors(messages), written, await ledger.hits(), gone, edited)
+    revised = tuple(change.message for change in changes if change.message not in gone)
+    return Gathered(tuple(facts), anchors(messages), written, await ledger.hits(), gone, edited, revised)
 
 
 async def read_pages(
@@ -103,22 +110,37 @@ def draft_on(handle: Handle, zone: tzinfo, now: datetime, standing: Standing) ->
     return new_draft(handle.table, zone, now, texts, index)
 
 
-async def fill(handle: Handle, draft: Draft, found: Gathered) -> None:
-    """Put everything into the draft. Raises LedgerError."""
+async def fill(handle: Handle, draft: Draft, found: Gathered, again: Again) -> set[PageId]:
+    """Put everything into the draft; the pages that something left. Raises LedgerError, ExtractionFailed."""
+    for operation in found.ready:
+        draft.do(operation, undone=False)
+    changed: set[PageId] = set()
     for key in sorted(found.gone):
-        for operation in withdraw(key, draft.texts, draft.table, draft.now):
-            draft.do(operation, undone=False)
+        changed |= await forget(draft, key, again)
+    for key in found.revised:
+        changed |= revise(draft, key, await again(key))
     at_once = {(message, page) for message, page, _ in found.written if message not in found.edited}
     for fact in found.facts:
         if not any((key, draft.page_of(fact)) in at_once for source in fact.sources for key in source.keys):
             draft.take(fact)
     for message, page, mark in found.written:
         kind, _, record = mark.partition("/")
-        if message not in found.gone and kind != REPEAT:
+        if message not in found.gone and kind != REPEAT and _stands(draft, page, record):
             draft.written_at_once(await _at_once(handle, draft, message, page, kind, record))
     for anchor in found.anchors:
         draft.anchored(anchor)
     draft.hit(found.hits)
+    return changed
+
+
+def _stands(draft: Draft, page: PageId, mark: str) -> bool:
+    """Is what was written at once still there? Somebody may have taken it back, or out, since."""
+    record = mark.partition("\n")[0]
+    if not record:
+        return True
+    if draft.table.rule(page).form is Form.ATTENTION:
+        return tasks.parse(draft.texts.get(TASKS, "")).find(record) is not None
+    return parse_records(draft.texts.get(page, "")).find(record) is not None
 
 
 def spoken_mark(record: str, person: str, name: str, said_at: datetime, text: str) -> str:

@@ -19,7 +19,7 @@ nothing. Whatever else is in the page (a person's notes) is read as lines withou
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from enum import StrEnum
@@ -49,6 +49,8 @@ class Part(StrEnum):
     TASKS = "Tasks"
     BLOCKERS = "Blockers"
     ANCHORS = "Anchors"
+    RAW = "Raw"
+    """What was said, word for word, while extraction failed: no statement, and gone once it was read through."""
 
 
 _PART_OF: Mapping[Kind, Part] = {
@@ -155,6 +157,24 @@ def without(text: str, notes: Sequence[Note]) -> str:
     if not gone & set(map(_open, kept)):
         return text
     return newline.join(_without_empty([line for line in kept if _open(line) not in gone]))
+
+
+def without_message(text: str, key: MessageKey) -> str:
+    """`text` without the lines that came from that message alone."""
+    return without(text, [note for note in parse(text).notes if set(note.keys) == {key}]) if key in text else text
+
+
+def without_raw(text: str, keys: Collection[MessageKey]) -> str:
+    """`text` without the raw lines of those messages."""
+    if f"### {Part.RAW.value}" not in text:
+        return text
+    raw = [note for note in parse(text).notes if note.part == Part.RAW.value]
+    return without(text, [note for note in raw if note.keys and set(note.keys) <= set(keys)])
+
+
+def raw_in(text: str) -> tuple[Note, ...]:
+    """The raw lines of a note."""
+    return tuple(note for note in parse(text).notes if note.part == Part.RAW.value)
 
 
 def _stands(text: str, note: Note, offset: str) -> bool:

@@ -1,12 +1,18 @@
 """A flush as it is persisted before it is applied, and the receipt that it ends with.
 
 `Plan.operations` of the ledger holds a `Body` as JSON: what is to be done, how it is taken back, and what the state
-file and the receipt will say. So a plan that a crash left open can be finished by anyone who finds it.
+file and the receipt will say. So a plan that a crash left open can be finished by anyone who finds it. Once it is
+closed nothing is to be done any more; what stays is the way back (`steps`) and what could not be written (`waiting`).
+
+    steps     newest first: this step, then those before it, down to the last flush with content; undo takes the first
+    waiting   operations on pages that hold bad bytes: they are tried again by every later plan
+
+What is deleted leaves both (`scrubbed`): neither may bring it back, or hold its words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -14,29 +20,35 @@ from enum import StrEnum
 from pydantic import TypeAdapter, ValidationError
 
 from memory_core.errors import LedgerDamaged
-from memory_core.flush_state import PendingItem
-from memory_core.ids import PageId
+from memory_core.flush_state import FlushState, PendingItem
+from memory_core.ids import Conversation, MessageKey, PageId, RoomKey
 from memory_core.layouts import Kind
 from memory_core.operations import Operation
+from memory_core.pending import without
 
 
 class Trigger(StrEnum):
-    """What started a flush."""
+    """What started a flush, or another step that is kept as one."""
 
     COMMAND = "command"
     IDLE = "idle"
     CONTEXT = "context"
     DAY = "day"
     FIRST_USE = "first_use"
+    UNDO = "undo"
+    CORRECTION = "correction"
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
     """What a flush did, worded by others from what was read back.
 
-    `written`: it had content and everything was read back. `problem`: why nothing was saved; then the text is kept
-    and no cursor moved. `running`: another flush of this scope was at work, and this one did nothing. `messages` are
-    those of persons that were read, `pending` the items that are still open.
+    `written`: it had content and everything was read back, but for the pages in `waits`, which hold bad bytes: what
+    belongs there is not counted and waits. `problem`: why nothing was saved; then the text is kept and no cursor
+    moved. `running`: another flush of this scope was at work, and this one did nothing. `messages` are those of
+    persons that were read, `pending` the items that are still open. `unread`: extraction failed, `why` is for the
+    operator; room, thread and last entry of what it was asked about, so that the next try asks the same. `raw`: that
+    stands in the journal as it was said.
     """
 
     number: int
@@ -49,11 +61,21 @@ class Receipt:
     written: bool = False
     problem: str = ""
     running: bool = False
+    waits: tuple[PageId, ...] = ()
+    unread: tuple[tuple[str, str, int], ...] = ()
+    why: str = ""
+    raw: bool = False
+
+
+def reach_of(receipt: Receipt) -> dict[Conversation, int]:
+    """How far the next try of a failed extraction goes, as `flush` takes it."""
+    return {Conversation(RoomKey(room), thread): seq for room, thread, seq in receipt.unread}
 
 
 def joined(finished: Sequence[Receipt], receipt: Receipt) -> Receipt:
     """The receipt of a save that first finished what an earlier one had begun: the asker was told that it waits."""
     for one in finished:
+        receipt = replace(receipt, waits=tuple(dict.fromkeys((*one.waits, *receipt.waits))))
         if one.written:
             kinds = {
                 kind: one.kinds.get(kind, 0) + receipt.kinds.get(kind, 0) for kind in {**one.kinds, **receipt.kinds}
@@ -70,11 +92,59 @@ def joined(finished: Sequence[Receipt], receipt: Receipt) -> Receipt:
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
-    """A persisted plan. `content` False: hits and pending items only, no entry and no number of its own.
+class Told:
+    """What the state file told before a step, but for the stamps."""
 
-    `undo` holds the inverses in the order in which they are to be applied; of a step without content also those of
-    the step before, so that the last step with content can be taken back.
+    last_flush_time: datetime | None
+    flush_number: int
+    context_usage_at_flush: float | None
+    trigger: str
+    pending: tuple[PendingItem, ...]
+
+
+def told_by(state: FlushState) -> Told:
+    """What this state tells."""
+    return Told(
+        state.last_flush_time,
+        state.flush_number,
+        state.context_usage_at_flush,
+        state.trigger,
+        state.pending_items,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The way back from one step. `exact`: byte for byte, as long as the lines stand; else `inverses`, in order.
+
+    `quiet`: hits and pending items only; undo takes it back together with the step before it. `correction`: of one
+    record. `pending` are the items that the step left open, `at_once` counts what it found written already.
+    """
+
+    number: int
+    kinds: Mapping[Kind, int]
+    exact: tuple[Operation, ...]
+    inverses: tuple[Operation, ...]
+    told: Told
+    pending: tuple[PendingItem, ...]
+    quiet: bool = False
+    correction: bool = False
+    at_once: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """An operation of the step `number` whose page holds bad bytes."""
+
+    number: int
+    operation: Operation
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A persisted plan. `content` False: the state file keeps its number and time; `told`: it tells this instead.
+
+    `kinds_on`: what the receipt counts, by page.
     """
 
     receipt: Receipt
@@ -82,12 +152,16 @@ class Body:
     context_usage: float | None
     content: bool
     operations: tuple[Operation, ...]
-    undo: tuple[Operation, ...]
-    version: int = 1
+    kinds_on: Mapping[PageId, Mapping[Kind, int]] = field(default_factory=dict)
+    steps: tuple[Step, ...] = ()
+    waiting: tuple[Waiting, ...] = ()
+    told: Told | None = None
+    version: int = 2
 
 
 _BODY = TypeAdapter(Body)
 _RECEIPT = TypeAdapter(Receipt)
+_OPERATION: TypeAdapter[Operation] = TypeAdapter(Operation)
 
 
 def dump(body: Body) -> str:
@@ -114,3 +188,24 @@ def load_receipt(text: str) -> Receipt:
         return _RECEIPT.validate_json(text)
     except ValidationError as wrong:
         raise LedgerDamaged("A saved receipt cannot be read; it was written by another version of remem.") from wrong
+
+
+def scrubbed(steps: Sequence[Step], gone: Collection[MessageKey], pages: Collection[PageId]) -> tuple[Step, ...]:
+    """The steps without what would hold, or bring back, words of the messages `gone`, whose `pages` changed."""
+    return tuple(_scrubbed(step, gone, pages) for step in steps) if gone else tuple(steps)
+
+
+def _scrubbed(step: Step, gone: Collection[MessageKey], pages: Collection[PageId]) -> Step:
+    return replace(
+        step,
+        exact=tuple(one for one in step.exact if one.page not in pages and not holds(one, gone)),
+        inverses=tuple(one for one in step.inverses if not holds(one, gone)),
+        told=replace(step.told, pending=without(step.told.pending, gone)),
+        pending=without(step.pending, gone),
+    )
+
+
+def holds(operation: Operation, gone: Collection[MessageKey]) -> bool:
+    """Does the operation name one of these messages?"""
+    text = _OPERATION.dump_json(operation).decode()
+    return any(key in text for key in gone)

@@ -1,60 +1,109 @@
-"""What a message said leaves memory when the message does: deleted on its platform, or taken back by its author.
+"""What a message said leaves memory when the message does: deleted or edited on its platform, or taken back.
 
-A record, task or journal line that came from that message alone goes; one with other sources stays without it. This
-has no inverse: undo must not bring deleted text back.
+    record              came from it alone: goes; has other sources: stays without it
+    superseded record   its struck line, and the copy of it in the record that took its place, go
+    journal line, blocker, fact of the environment, day's point         as records, by the keys of their marks
+    task                goes with its row when the message stated it
+
+Pure: texts in, texts out. Messages are known by their keys, and a task's row by the hash of its title, so that no
+plan has to hold what it takes out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from datetime import datetime
 
-from memory_core import attention, journal, tasks
+from memory_core import attention, daily, journal, tasks
+from memory_core.blocks import lines_of, newline_of
+from memory_core.escape import unescape_comment
 from memory_core.ids import MessageKey, PageId
 from memory_core.layouts import TASKS, Form, Table
-from memory_core.operations import Operation
-from memory_core.operations.attention import DropRow, DropTask
-from memory_core.operations.journal import DropNotes
-from memory_core.operations.records import DropRecord, LowerRecord
-from memory_core.records import parse
+from memory_core.marks import unmarked, without_key
+from memory_core.records import Record, parse, remove
+from memory_core.records import replace as replace_record
 
 
-def withdraw(key: MessageKey, texts: Mapping[PageId, str], table: Table, at: datetime) -> list[Operation]:
-    """The operations that take out what came from message `key`, for pages with these texts."""
-    found: list[Operation] = []
-    for page, text in texts.items():
-        if key not in text:
-            continue
-        match table.rule(page).form:
-            case Form.NEWEST_FIRST | Form.ADDED:
-                found += _records(key, page, text)
-            case Form.JOURNAL:
-                notes = tuple(note for note in journal.parse(text).notes if set(note.keys) == {key})
-                found += [DropNotes(page, notes)] if notes else []
-            case _ if page == TASKS:
-                found += _tasks(key, text, texts, table, at)
-    return found
+def without_message(
+    text: str, form: Form, key: MessageKey, at: datetime, *, rows: Collection[str] = (), kept: Collection[str] = ()
+) -> str:
+    """A page of that form without what came from the message; the arguments as in operations.messages.Withdraw."""
+    match form:
+        case Form.NEWEST_FIRST | Form.ADDED:
+            return _without_struck(_without_records(text, key, kept), key) if key in text else text
+        case Form.JOURNAL:
+            return journal.without_message(text, key)
+        case Form.DAILY_LINES:
+            return daily.without_message(text, key)
+        case Form.ATTENTION:
+            text = attention.without_message(text, key) if key in text else text
+            for row in attention.parse(text).tasks:
+                text = attention.without_task(text, row.task) if row_hash(row.task) in rows else text
+            return text
+        case Form.STATE:
+            for task in tasks.parse(text).tasks:
+                text = tasks.without_task(text, task.id, at) if stated_by(task, key) else text
+            return text
+    return text
 
 
-def _records(key: MessageKey, page: PageId, text: str) -> list[Operation]:
-    found: list[Operation] = []
+def row_hash(title: str) -> str:
+    """By what a task's row is named without its words."""
+    return hashlib.sha256(attention.TaskRow(title).key.encode()).hexdigest()[:16]
+
+
+def stated_by(task: tasks.Task, key: MessageKey) -> bool:
+    """Was the task stated by that message?"""
+    return task.source.endswith(f", {key}")
+
+
+def touched(key: MessageKey, texts: Mapping[PageId, str], table: Table) -> dict[PageId, tuple[str, ...]]:
+    """The pages that name the message, and the hashes of the task rows that go with it."""
+    found = {page: () for page, text in texts.items() if key in text and _is_ours(table, page)}
+    rows = tuple(row_hash(task.title) for task in tasks.parse(texts.get(TASKS, "")).tasks if stated_by(task, key))
+    board = next((page for page in texts if table.rule(page).form is Form.ATTENTION), None)
+    return {**found, board: rows} if board is not None and rows else dict(found)
+
+
+def _is_ours(table: Table, page: PageId) -> bool:
+    forms = (Form.NEWEST_FIRST, Form.ADDED, Form.JOURNAL, Form.DAILY_LINES, Form.ATTENTION)
+    return page == TASKS or table.rule(page).form in forms
+
+
+def _without_records(text: str, key: MessageKey, kept: Collection[str]) -> str:
     for placed in parse(text).records:
         record = placed.record
-        if key not in record.messages:
+        if key in record.messages and record.identity not in kept:
+            left = _without_source(record, key)
+            gone = not left.sources
+            text = remove(text, record.identity) if gone else replace_record(text, record.identity, left)
+    return text
+
+
+def _without_source(record: Record, key: MessageKey) -> Record:
+    sources = [
+        replace(one, keys=tuple(k for k in one.keys if k != key)) for one in record.sources if one.keys != (key,)
+    ]
+    return replace(record, sources=tuple(sources))
+
+
+def _without_struck(text: str, key: MessageKey) -> str:
+    """The text without the struck lines that came from the message, and without their copies in other records."""
+    gone: list[str] = []
+    for line in reversed(lines_of(text)):
+        if line.inert or key not in line.text or not line.text.startswith("~~"):
             continue
-        if set(record.messages) == {key}:
-            found.append(DropRecord(page, record.identity))
-        else:
-            found.append(LowerRecord(page, record.identity, record.hit_count, record.last_referenced, (key,)))
-    return found
-
-
-def _tasks(key: MessageKey, text: str, texts: Mapping[PageId, str], table: Table, at: datetime) -> list[Operation]:
-    page = next((rule.page for rule in table.rules if rule.form is Form.ATTENTION), None)
-    found: list[Operation] = []
-    for task in tasks.parse(text).tasks:
-        if task.source.endswith(f", {key}"):
-            found.append(DropTask(TASKS, task.id, at))
-            if page and attention.parse(texts.get(page, "")).row(task.title):
-                found.append(DropRow(page, task.title))
-    return found
+        left = without_key(line.text, key)
+        if left is not None:
+            text = text[: line.start] + left + text[line.end :]
+            continue
+        newline = newline_of(text)
+        gone.append(unescape_comment(unmarked(line.text)[0].removeprefix("~~").removesuffix("~~")))
+        text = text[: line.start] + text[line.end :].removeprefix(newline).removeprefix(newline)
+    for placed in parse(text).records if gone else ():
+        superseded = tuple(one for one in placed.record.supersedes if one not in gone)
+        if superseded != placed.record.supersedes:
+            text = replace_record(text, placed.record.identity, replace(placed.record, supersedes=superseded))
+    return text

@@ -11,6 +11,7 @@ and `undo(before)`, the inverse for the text that the operation was planned on.
 
     records     records of a page                 journal     a day's notes, daily lines
     attention   tasks, blockers, snapshot         routes      what makes a new page reachable
+    pages       undo, byte for byte               messages    what leaves when its message does
 """
 
 from __future__ import annotations
@@ -21,10 +22,13 @@ from pydantic import Field
 
 from memory_core.operations.attention import DropBlocker, DropRow, DropTask, PutBlocker, PutFact, PutRow, PutTask
 from memory_core.operations.journal import AddNotes, AddPoints, DropNotes, DropPoints
+from memory_core.operations.messages import DropRaw, Withdraw
+from memory_core.operations.pages import Patch, Unmake
 from memory_core.operations.records import (
     AddRecord,
     DropRecord,
     LowerRecord,
+    ReviseRecord,
     StrikeRecord,
     TouchRecord,
     UnstrikeRecord,
@@ -40,6 +44,7 @@ Operation: TypeAlias = Annotated[
     | StrikeRecord
     | TouchRecord
     | UnstrikeRecord
+    | ReviseRecord
     | PutRow
     | DropRow
     | PutBlocker
@@ -54,7 +59,11 @@ Operation: TypeAlias = Annotated[
     | AddLine
     | DropLine
     | AddRoute
-    | DeprecateRoute,
+    | DeprecateRoute
+    | Patch
+    | Unmake
+    | Withdraw
+    | DropRaw,
     Field(discriminator="op"),
 ]
 """Any operation; `op` tells which in JSON."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from memory_core import daily, journal
-from memory_core.ids import PageId
+from memory_core.ids import MessageKey, PageId
 from memory_core.layouts import Form
 
 
@@ -51,21 +51,23 @@ class DropNotes:
 
 @dataclass(frozen=True, slots=True)
 class AddPoints:
-    """What a flush adds to the line of a day in daily-synced."""
+    """What a flush adds to the line of a day in daily-synced; `keys`: the messages of each point."""
 
     page: PageId
     day: str
     points: tuple[str, ...]
+    keys: tuple[tuple[MessageKey, ...], ...] = ()
     op: Literal["add_points"] = "add_points"
 
     def apply(self, text: str, form: Form) -> str:
         """The page with the points on their day's line."""
-        return daily.with_day(text, self.day, self.points)
+        return daily.with_day(text, self.day, self.points, self.keys)
 
     def undo(self, before: str) -> DropPoints:
         """Without those that were not there before."""
         known = {point for day in daily.parse(before) if day.day == self.day for point in day.points}
-        return DropPoints(self.page, self.day, tuple(point for point in self.points if point not in known))
+        new = tuple(point for point in self.points if point not in known)
+        return DropPoints(self.page, self.day, new, self.keys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,7 @@ class DropPoints:
     page: PageId
     day: str
     points: tuple[str, ...]
+    keys: tuple[tuple[MessageKey, ...], ...] = ()
     op: Literal["drop_points"] = "drop_points"
 
     def apply(self, text: str, form: Form) -> str:
@@ -83,4 +86,4 @@ class DropPoints:
 
     def undo(self, before: str) -> AddPoints:
         """The points again."""
-        return AddPoints(self.page, self.day, self.points)
+        return AddPoints(self.page, self.day, self.points, self.keys)

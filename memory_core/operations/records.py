@@ -39,19 +39,23 @@ class AddRecord:
 
     def undo(self, before: str) -> DropRecord:
         """Without it."""
-        return DropRecord(self.page, self.record.identity)
+        return DropRecord(self.page, self.record.identity, self.block)
 
 
 @dataclass(frozen=True, slots=True)
 class DropRecord:
-    """A record leaves its page."""
+    """A record leaves its page; with a `block` only as long as it says what the block says."""
 
     page: PageId
     identity: str
+    block: str = ""
     op: Literal["drop_record"] = "drop_record"
 
     def apply(self, text: str, form: Form) -> str:
-        """The page without the record."""
+        """The page without the record; one that a person changed meanwhile stays as it is."""
+        placed = parse(text).find(self.identity)
+        if placed is None or (self.block and not _same_words(placed, parse(self.block).records)):
+            return text
         return remove(text, self.identity)
 
     def undo(self, before: str) -> AddRecord | DropRecord:
@@ -171,6 +175,33 @@ class UnstrikeRecord:
         """The struck line again."""
         found = parse(self.block).records
         return StrikeRecord(self.page, found[0].record.identity if found else "", self.block, self.line)
+
+
+@dataclass(frozen=True, slots=True)
+class ReviseRecord:
+    """A record says what its message reads now. Its date, fitness and sources stay."""
+
+    page: PageId
+    identity: str
+    title: str
+    body: str
+    tags: tuple[str, ...]
+    op: Literal["revise_record"] = "revise_record"
+
+    def apply(self, text: str, form: Form) -> str:
+        """The page with the record's new words."""
+        placed = parse(text).find(self.identity)
+        if placed is None:
+            return text
+        new = replace(placed.record, title=self.title, body=self.body, tags=self.tags)
+        return text if new == placed.record else replace_record(text, self.identity, new)
+
+    def undo(self, before: str) -> ReviseRecord:
+        """The words that stood there."""
+        placed = parse(before).find(self.identity)
+        old = placed.record if placed else Record(None, self.title, self.body, self.tags)
+        new = replace(old, title=self.title, body=self.body, tags=self.tags)
+        return ReviseRecord(self.page, new.identity, old.title, old.body, old.tags)
 
 
 def _same_words(placed: PlacedRecord, planned: tuple[PlacedRecord, ...]) -> bool:

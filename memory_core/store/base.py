@@ -51,7 +51,7 @@ class PageText:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The new text of one page, None to remove it. `expect` is the stamp that it replaces; None creates, exclusively."""
+    """The new text of a page, None to remove it. `expect`: the stamp that it replaces; None creates, exclusively."""
 
     page: PageId
     text: str | None

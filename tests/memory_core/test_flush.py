@@ -173,7 +173,8 @@ async def test_case_95_a_failed_extraction_moves_nothing() -> None:
     await world.say("decision: decided: Redis for sessions")
     world.extractor.failures = [RememError("The model answered in prose.")]
     receipt = await world.flush()
-    assert (receipt.written, receipt.problem) == (False, "The model answered in prose.")
+    assert (receipt.written, receipt.why) == (False, "The model answered in prose.")
+    assert "prose" not in receipt.problem  # its words are for the log
     assert (await world.flush()).kinds == {Kind.DECISION: 1}
 
 

@@ -19,15 +19,19 @@ from memory_core.layouts import APM, Form, Priority
 from memory_core.operations import Operation
 from memory_core.operations.attention import DropBlocker, DropRow, DropTask, PutBlocker, PutFact, PutRow, PutTask
 from memory_core.operations.journal import AddNotes, AddPoints, DropNotes, DropPoints
+from memory_core.operations.messages import DropRaw, Withdraw
+from memory_core.operations.pages import Patch, Unmake, text_hash
 from memory_core.operations.records import (
     AddRecord,
     DropRecord,
     LowerRecord,
+    ReviseRecord,
     StrikeRecord,
     TouchRecord,
     UnstrikeRecord,
 )
 from memory_core.operations.routes import AddLine, AddRoute, DeprecateRoute, DropLine
+from memory_core.patches import hunks
 from memory_core.records import Record, Source, render, struck
 from tests.scale import scale
 
@@ -35,7 +39,7 @@ OPERATION: TypeAdapter[Operation] = TypeAdapter(Operation)
 AT = datetime(2026, 4, 6, 14, 30, tzinfo=UTC)
 DAY = "2026-04-06"
 # Few of each, so that operations meet what earlier ones left.
-TITLES = ["Redis for sessions", "# no heading", "a | b", "x: y", "漢字 --> <!--"]
+TITLES = ["Redis for sessions", "# no heading", "a | b", "x: y", "漢字 --> <!--", "~~struck~~"]
 
 
 def _source(number: int) -> Source:
@@ -77,6 +81,7 @@ def _attention_in(text: str) -> Hashable:
 
 EXPERIENCE, BOARD, FILE = PageId("experience"), PageId("attention"), PageId("state/tasks")
 TODAY, DAILY, INDEX, PROJECT = PageId(f"journal/{DAY}"), PageId("daily-synced"), PageId("index"), PageId("project")
+PROSE = ("a\nb\nc\n", "a\nx\nc\n", "a\n", "c", "a\n\na\nb\n", "a\r\nb\r\n")
 KINDS = (
     Kind(
         Form.NEWEST_FIRST,
@@ -89,6 +94,8 @@ KINDS = (
         (
             *(AddRecord(EXPERIENCE, render(record)) for record in RECORDS),
             *(DropRecord(EXPERIENCE, record.identity) for record in RECORDS),
+            *(DropRecord(EXPERIENCE, record.identity, render(record)) for record in RECORDS),
+            *(ReviseRecord(EXPERIENCE, record.identity, record.title, "now so", ("a",)) for record in RECORDS),
             *(TouchRecord(EXPERIENCE, record.identity, 2, date(2026, 5, 1), (_source(7),)) for record in RECORDS),
             *(LowerRecord(EXPERIENCE, record.identity, 0, None, _source(7).keys) for record in RECORDS),
             *(
@@ -108,8 +115,9 @@ KINDS = (
         (
             *(PutRow(BOARD, row) for row in ROWS),
             *(DropRow(BOARD, title) for title in TITLES),
-            *(PutBlocker(BOARD, title) for title in TITLES),
-            *(DropBlocker(BOARD, title) for title in TITLES),
+            *(PutBlocker(BOARD, title, keys) for title in TITLES for keys in ((), _source(1).keys, _source(2).keys)),
+            *(DropBlocker(BOARD, title, keys) for title in TITLES for keys in ((), _source(1).keys)),
+            *(PutFact(BOARD, "host", value, _source(1).keys, "a") for value in ("", "a", "c")),
             *(PutFact(BOARD, key, value) for key in ("host", "last flush") for value in ("", "a", "b | c")),
         ),
         _attention_in,
@@ -135,6 +143,7 @@ KINDS = (
         ("", "# Daily\n", "# Daily\r\n\r\n- 2026-04-05: by hand\r\n"),
         (
             *(AddPoints(DAILY, day, (title,)) for title in TITLES for day in (DAY, "2026-04-04")),
+            *(AddPoints(DAILY, DAY, (title, "last"), (_source(1).keys, ())) for title in TITLES),
             *(DropPoints(DAILY, DAY, (title,)) for title in TITLES),
         ),
         lambda text: frozenset((day.day, point) for day in daily.parse(text) for point in day.points),
@@ -147,6 +156,15 @@ KINDS = (
             *(DropLine(PROJECT, f"Conventions: see conventions/{name}.md") for name in "ab"),
         ),
         lambda text: frozenset(line for line in text.split() if line.startswith("conventions/")),
+    ),
+    Kind(
+        Form.PROSE,
+        ("a\nb\nc\n", "a\r\nb\r\n", "c", "a\n\na\nb\n"),
+        (
+            *(Patch(PROJECT, hunks(one, other)) for one in PROSE for other in PROSE if one != other),
+            *(Unmake(PROJECT, text_hash(text)) for text in PROSE),
+        ),
+        lambda text: None,  # byte for byte, as long as the lines stand: test_undo
     ),
     Kind(
         Form.INDEX,
@@ -165,7 +183,8 @@ KINDS = (
 
 def test_every_operation_is_tried() -> None:
     union = get_args(get_args(Operation)[0])
-    assert {type(operation) for kind in KINDS for operation in kind.operations} == set(union)
+    tried = {type(operation) for kind in KINDS for operation in kind.operations}
+    assert tried | {Withdraw, DropRaw} == set(union)  # these two have no inverse: test_withdrawal
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.form)

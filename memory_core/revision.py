@@ -1,0 +1,101 @@
+"""An edited message that was flushed: what came from it says what the message reads now.
+
+    the record came from it alone      it gets the new words; its date, fitness and source stay. None left: it goes
+    it has other sources               it stays without this one; what the message says now is a fact of its own
+    everything else (journal, blocker, fact of the environment, day's point, task)     leaves, and comes anew
+
+Where the journal shows that the message says what it said, nothing is touched. A deleted message that stated a record
+with other sources: the record is told by the next source whose text is still there, if it says something by itself;
+else it keeps the words, which the others bear.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias
+
+from memory_core import journal
+from memory_core.bars import Fact
+from memory_core.draft import Draft, noted, record_of
+from memory_core.ids import MessageKey, PageId
+from memory_core.layouts import Form
+from memory_core.operations.messages import Withdraw
+from memory_core.operations.records import ReviseRecord
+from memory_core.records import Record, parse
+from memory_core.text import flat
+from memory_core.withdrawal import touched
+
+Again: TypeAlias = Callable[[MessageKey], Awaitable[tuple[Fact, ...]]]
+"""What a message says as it reads now (memory_core.hearing.Ear.again)."""
+
+
+def withdraw(draft: Draft, key: MessageKey, kept: tuple[str, ...] = ()) -> set[PageId]:
+    """Take out what came from the message alone, but for the records in `kept`; the pages that this changed."""
+    changed = set()
+    for page, rows in touched(key, draft.texts, draft.table).items():
+        if draft.do(Withdraw(page, key, draft.now, rows, kept), undone=False):
+            changed.add(page)
+    return changed
+
+
+async def forget(draft: Draft, key: MessageKey, again: Again) -> set[PageId]:
+    """A message is gone: what came from it alone leaves, what has other sources is told by them."""
+    for page, record in _records(draft, key):
+        if record.messages[0] == key and len(record.messages) > 1:
+            facts = [fact for other in record.messages[1:] for fact in await again(other)]
+            told = next((fact for fact in facts if draft.page_of(fact) == page), None)
+            if told is not None:
+                _revise(draft, page, record, told)
+    return withdraw(draft, key)
+
+
+def revise(draft: Draft, key: MessageKey, facts: tuple[Fact, ...]) -> set[PageId]:
+    """A flushed message was edited and says `facts` now; the pages that this changed."""
+    if _said(draft, key) == sorted(flat(noted(fact)) for fact in facts if fact.settled):
+        return set()
+    left = list(facts)
+    kept: list[str] = []
+    changed: set[PageId] = set()
+    for page, record in _records(draft, key):
+        fact = next((fact for fact in left if fact.settled and draft.page_of(fact) == page), None)
+        if fact is None or set(record.messages) != {key}:
+            continue
+        left.remove(fact)
+        new = record_of(fact)
+        revised = _revise(draft, page, record, fact)
+        kept.append(new.identity if revised else record.identity)
+        if revised:
+            changed.add(page)
+            draft.count(fact, page)
+    changed |= withdraw(draft, key, tuple(kept))
+    for fact in left:
+        if fact.settled:
+            draft.take(fact)
+    return changed
+
+
+def _revise(draft: Draft, page: PageId, record: Record, fact: Fact) -> bool:
+    new = record_of(fact)
+    return draft.do(ReviseRecord(page, record.identity, new.title, new.body, new.tags), undone=False)
+
+
+def _records(draft: Draft, key: MessageKey) -> list[tuple[PageId, Record]]:
+    """The records that name the message."""
+    return [
+        (page, placed.record)
+        for page, text in draft.texts.items()
+        if key in text and draft.table.rule(page).form in (Form.NEWEST_FIRST, Form.ADDED)
+        for placed in parse(text).records
+        if key in placed.record.messages
+    ]
+
+
+def _said(draft: Draft, key: MessageKey) -> list[str]:
+    """What the journals say that the message said."""
+    return sorted(
+        note.text
+        for page, text in draft.texts.items()
+        if key in text and draft.table.rule(page).form is Form.JOURNAL
+        for note in journal.parse(text).notes
+        if set(note.keys) == {key} and note.part not in (journal.Part.ANCHORS.value, journal.Part.RAW.value)
+    )
