@@ -33,6 +33,14 @@ Deliver: TypeAlias = Callable[[Incoming], Awaitable[Taken]]
 """Hands one event in. Returns when it is durable; the answer comes later through `Adapter.send`."""
 
 
+CaughtUp: TypeAlias = Callable[[], Awaitable[None]]
+"""Says that the platform can be spoken to, and that what was said there meanwhile is delivered."""
+
+
+async def nothing_owed() -> None:
+    """Nobody wants to know."""
+
+
 @dataclass(frozen=True, slots=True)
 class Check:
     """One finding of `remem doctor`: what was looked at, whether it is well, and the next step if not."""
@@ -56,8 +64,11 @@ class Adapter(Protocol):
         """How many characters of one message this platform takes."""
         ...
 
-    async def run(self, deliver: Deliver) -> None:
-        """Connect and deliver events until `close` is called. Raises RememError where we are refused for good."""
+    async def run(self, deliver: Deliver, caught_up: CaughtUp = nothing_owed) -> None:
+        """Connect and deliver events until `close` is called. Raises RememError where we are refused for good.
+
+        `caught_up` is awaited once connected, and again whenever the platform may have dropped events.
+        """
         ...
 
     async def send(self, outgoing: Outgoing) -> Sent:

@@ -80,6 +80,7 @@ class Incoming:
     called into. `mentions_only`: the text is empty but for the mention. `words` of a COMMAND are what stands after
     /remem; of a BUTTON its id. `answer_to` is the platform's handle for a private answer (interaction token, response
     URL), opaque to everyone but its adapter. `member` is False where the bot is no member of the room (Slack).
+    `late`: it was said while the adapter was away, and fetched afterwards.
     """
 
     happening: Happening
@@ -96,6 +97,7 @@ class Incoming:
     words: str = ""
     answer_to: str = ""
     member: bool = True
+    late: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ import asyncio
 import uuid
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from functools import partial
 from pathlib import Path
@@ -76,10 +76,22 @@ class App:
         """Let an adapter speak and be spoken to."""
         self.adapters[adapter.platform] = adapter
 
+    async def take_up(self) -> None:
+        """Take up what an earlier run left: what waits to be saved, who waits for an answer. Raises LedgerFailed."""
+        now = self.parts.clock.now()
+        waiting = await self.saving.waiting(await self.parts.intake.scopes())
+        # A message of a later time than now: the wall clock was set back. It cannot have been silent for longer.
+        await self.schedule.rearm(replace(one, last_active=min(one.last_active, now)) for one in waiting)
+        await self.turn.take_up()
+
     async def run(self) -> None:
         """Run all adapters and the schedule until every adapter has ended. Raises what the first one fails with."""
+        await self.take_up()
         ringing = asyncio.create_task(self.schedule.run(), name="schedule")
-        tasks = [asyncio.create_task(one.run(self.turn.take_in), name=name) for name, one in self.adapters.items()]
+        tasks = [
+            asyncio.create_task(one.run(self.turn.take_in, partial(self.turn.answer_owed, name)), name=name)
+            for name, one in self.adapters.items()
+        ]
         try:
             await asyncio.gather(*tasks)
         finally:
@@ -229,7 +241,7 @@ def assembled(
         answers_per_person=settings.answers_per_person,
         answers_per_room=settings.answers_per_room,
     )
-    schedule = Schedule(ledger.timers, handles.clock, settings.idle_s, saving.save_idle)
+    schedule = Schedule(ledger.timers, handles.clock, settings.idle_s, saving.save, saving.zone_of)
     return App(parts, Turn(parts, saving, schedule), saving, schedule, new_id or _new_id, adapters)
 
 

@@ -53,6 +53,12 @@ def is_public(words: str) -> bool:
     return isinstance(call, Call) and call.form.public
 
 
+def gives(words: str) -> bool:
+    """Do the words bring something that would be lost if they were not heard (`note …`, `rule …`)?"""
+    call = parse(words)
+    return isinstance(call, Call) and call.form.writes and call.form.needs
+
+
 class Commands:
     """Runs calls for one room at a time; every read and write is bound to the scope that it is given."""
 

@@ -23,15 +23,16 @@ from typing import TypeAlias
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from adapters.base import Check, Deliver
+from adapters.base import CaughtUp, Check, Deliver, nothing_owed
 from adapters.messages import Delivery, Incoming, Outgoing, Sent
 from adapters.slack.export import Export
 from bot.app import App, opened
 from bot.conversations import Work, done, held
 from bot.run import settings_for
 from bot.settings import Settings
-from memory_core.clock import ManualClock
+from memory_core.clock import ManualClock, next_day
 from memory_core.errors import BadInput
+from memory_core.flush import Trigger
 from memory_core.ids import Conversation, PersonKey, RoomKey
 from memory_core.lock import PROGRAM
 from memory_core.store.disk import FOLDER_MODE, translated
@@ -52,7 +53,7 @@ class Silent:
     platform = "slack"
     piece_characters = 3900
 
-    async def run(self, deliver: Deliver) -> None:
+    async def run(self, deliver: Deliver, caught_up: CaughtUp = nothing_owed) -> None:
         """Nothing comes from here."""
 
     async def send(self, outgoing: Outgoing) -> Sent:
@@ -167,7 +168,7 @@ async def _all(
 
 def _until_due(events: Sequence[Incoming], due: datetime | None, idle: timedelta) -> Sequence[Incoming]:
     """The first events, as far as no timer can ring among them: none that is set, none that they set themselves."""
-    ends = events[0].sent_at + idle
+    ends = min(events[0].sent_at + idle, next_day(UTC, events[0].sent_at))
     if due is not None:
         ends = min(ends, due)
     return [event for event in events if event.sent_at < ends] or events[:1]
@@ -191,7 +192,7 @@ async def _time_passes(app: App, clock: ManualClock, until: datetime) -> None:
 async def _rest(app: App) -> None:
     """Save what no timer waits for: a replay that was stopped may have kept messages and not come to their turn."""
     for scope in await app.parts.intake.scopes():
-        await app.saving.save_idle(scope)
+        await app.saving.save(scope, Trigger.IDLE)
 
 
 def _claim(workspace: Path, export: Export) -> None:

@@ -6,16 +6,19 @@ An index is made before a scope's first save, from what is known, and never writ
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import tzinfo
 
 import structlog
 
 from bot.conversations import Conversations
+from bot.schedule import Waiting
 from memory_core.candidates import Candidate, Extractor
 from memory_core.errors import NoIndex, RememError
 from memory_core.first_join import ensure_index
 from memory_core.flush import Flushing, Receipt, Trigger, resume, write_now
 from memory_core.handle import Handle, Handles
 from memory_core.ids import GroupScope, PageId, RoomKey, Scope
+from memory_core.messages import Voice
 from memory_core.records import Record
 from memory_core.zone import zone_of
 
@@ -48,10 +51,6 @@ class Saving:
             )
         return receipt
 
-    async def save_idle(self, scope: Scope) -> None:
-        """Save a scope that fell silent; a failure is logged, the text is kept."""
-        await self.save(scope, Trigger.IDLE)
-
     async def write(
         self, scope: Scope, candidate: Candidate, *, rooms: Iterable[RoomKey] = ()
     ) -> tuple[PageId, Record]:
@@ -63,6 +62,10 @@ class Saving:
         await self._index(handle, rooms)
         return await write_now(handle, candidate, await zone_of(handle))
 
+    async def zone_of(self, scope: Scope) -> tzinfo:
+        """Where the scope lives. Raises StoreError."""
+        return await zone_of(self._handles.open(scope))
+
     async def finish_plans(self, scopes: Iterable[Scope]) -> None:
         """At start: what a crash left half done is finished, scope by scope; what cannot be is logged and kept."""
         for scope in scopes:
@@ -70,6 +73,18 @@ class Saving:
                 await resume(self._handles.open(scope))
             except RememError as refused:
                 _log.error("an unfinished save waits", scope=scope.key, why=str(refused))
+
+    async def waiting(self, scopes: Iterable[Scope]) -> list[Waiting]:
+        """At start: the conversations in which a person said something that is not saved. Raises LedgerFailed."""
+        found = []
+        for scope in scopes:
+            ledger = self._handles.open(scope).ledger
+            for conversation in await ledger.conversations():
+                said = [entry.message for entry in (await ledger.context(conversation, tail=0)).fresh]
+                if any(message.voice is Voice.PERSON for message in said):
+                    last = max(message.sent_at for message in said if message.voice is not Voice.BOT)
+                    found.append(Waiting(conversation, scope, last))
+        return found
 
     async def _index(self, handle: Handle, rooms: Iterable[RoomKey] = ()) -> None:
         """The index, from what is known, where nobody has answered the purpose question yet."""

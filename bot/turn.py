@@ -22,10 +22,11 @@ from adapters.messages import Button, Delivery, Happening, Incoming, Outgoing, S
 from adapters.rooms import Placed
 from bot.admission import Admission, asks
 from bot.agent import Ask
-from bot.commands import Answer, Commands, is_public
+from bot.commands import Answer, Commands, gives, is_public
 from bot.conversations import Talk
 from bot.doors import Doors
 from bot.joining import Joining
+from bot.owed import Late, Owed
 from bot.parts import Parts
 from bot.saving import Saving
 from bot.schedule import Schedule
@@ -74,6 +75,7 @@ class Turn:
         self._joining = Joining(parts)
         self._commands = Commands(parts, saving, self._joining)
         self._admission = Admission(parts)
+        self._owed = Owed(parts)
 
     # -- in: everything that happens before the platform is acknowledged ------------------------------------------
 
@@ -89,6 +91,8 @@ class Turn:
         placed = await self._place(incoming)
         (accepted,) = await self._parts.intake.record([_event(incoming, placed.scope, state)])
         if accepted.new and (incoming.author.voice is Voice.PERSON or incoming.happening not in TALK):
+            if incoming.late and incoming.addressed:
+                self._owed.add(Late(incoming, placed, secrets))
             work = partial(self._work, incoming, placed, secrets)
             if not self._parts.conversations.put(incoming.room.key, work):
                 _log.warning("room is flooded: recorded, not answered", room=incoming.room.key)
@@ -110,6 +114,23 @@ class Turn:
         spoke = incoming.happening is not Happening.DELETE
         return await self._parts.rooms.place(incoming.room, incoming.author, spoke=spoke)
 
+    async def take_up(self) -> None:
+        """At a start, before anything comes in: note what is owed an answer since before. Raises LedgerFailed."""
+        await self._owed.take_up()
+
+    async def answer_owed(self, platform: str) -> None:
+        """A platform can be spoken to and has delivered what it missed: answer what is owed there (bot/owed.py)."""
+        try:
+            owed = await self._owed.to_answer(platform)
+        except LedgerFailed as refused:
+            _log.error("what is owed waits for the next start", platform=platform, why=str(refused))
+            return
+        for late in owed:
+            incoming = replace(late.incoming, late=False)
+            work = partial(self._work, incoming, late.placed, late.secrets)
+            if not self._parts.conversations.put(incoming.room.key, work):
+                _log.warning("room is flooded: recorded, not answered", room=incoming.room.key)
+
     # -- work: one event at a time for each room ------------------------------------------------------------------
 
     async def _work(self, incoming: Incoming, placed: Placed, secrets: tuple[str, ...]) -> None:
@@ -119,6 +140,7 @@ class Turn:
         except Exception:  # noqa: BLE001  # the end of this event's work; the next one must not suffer
             _log.exception("event failed", room=incoming.room.key, happening=incoming.happening.value)
             if incoming.addressed or asks(incoming):
+                await self._claim(incoming)
                 await self._say(incoming, UNFORESEEN, private=True)
 
     async def serve(self, incoming: Incoming, placed: Placed, secrets: tuple[str, ...] = ()) -> None:
@@ -169,6 +191,8 @@ class Turn:
         sent = await self._say(incoming, text, buttons=buttons, to_room=True) if text else None
         question = sent.messages[-1] if sent and sent.messages and asks else None
         if sent is not None and sent.delivery is not Delivery.SENT:
+            if sent.delivery is not Delivery.FAILED:
+                await self._claim(incoming)  # where we may not speak nothing is owed, also not after a restart
             return False
         await self._joining.greeted(incoming, question)
         return True
@@ -197,19 +221,27 @@ class Turn:
         """A person said something in a room that is recorded."""
         words = text_command(incoming.text, addressed=incoming.addressed)
         if words is not None:
-            await self._command(incoming, scope, talk, words, secrets)
+            if not incoming.late or gives(words):
+                await self._command(incoming, scope, talk, words, secrets)
             return
-        if await self._joining.is_answer(incoming):
-            await self._command(incoming, scope, talk, f"purpose {incoming.text}", secrets)
-            return
-        group = incoming.room.kind is not RoomKind.DIRECT
-        if incoming.addressed and group and not await self._greet(incoming, scope, invited=False):
-            return
-        written = await self._write_at_once(incoming, scope, talk)
-        if incoming.addressed:
-            await self._reply(incoming, scope, talk, [*written, *secret_seen(secrets)])
-        await self._schedule.active(incoming.conversation, scope)
+        async with self._schedule.turn(incoming.conversation, scope):
+            if incoming.late and incoming.addressed:
+                return  # answered with what else is owed, at most one for each conversation
+            if await self._joining.is_answer(incoming):
+                await self._command(incoming, scope, talk, f"purpose {incoming.text}", secrets)
+                await self._claim(incoming)
+                return
+            group = incoming.room.kind is not RoomKind.DIRECT
+            if incoming.addressed and group and not await self._greet(incoming, scope, invited=False):
+                return
+            written = await self._write_at_once(incoming, scope, talk)
+            if incoming.addressed:
+                await self._reply(incoming, scope, talk, [*written, *secret_seen(secrets)])
         await self._save_if_full(incoming, scope, talk)
+
+    async def _claim(self, incoming: Incoming) -> bool:
+        """Mark a message as answered, durably, before it is: False if it was, or is gone. Raises LedgerFailed."""
+        return incoming.message is None or await self._parts.intake.answered(incoming.message)
 
     async def _write_at_once(self, incoming: Incoming, scope: Scope, talk: Talk) -> list[str]:
         """What cannot wait (an explicit decision, "remember …", a task change) is in its page before we say so."""
@@ -233,20 +265,21 @@ class Turn:
         """Answer; that it is too much, or memory that cannot be read, is told in the answer's place."""
         too_much = self._admission.too_much(incoming, recorded=True)
         if too_much is not None:
-            if incoming.message is not None and await self._parts.intake.answered(incoming.message) and too_much:
+            if await self._claim(incoming) and too_much:
                 await self._refuse(incoming, "\n\n".join([*notes, too_much]))
             return
         try:
             await self._answer(incoming, scope, talk, notes)
         except StoreError as refused:
             _log.error("not answered from memory", scope=scope.key, why=str(refused))
-            if incoming.message is None or await self._parts.intake.answered(incoming.message):
+            if await self._claim(incoming):
                 await self._say(incoming, "\n\n".join([*notes, answer_failed(refused)]))
 
     async def _answer(self, incoming: Incoming, scope: Scope, talk: Talk, notes: list[str]) -> None:
         """Disclose, ask the agent, mark as answered, send, record."""
         if not incoming.text.strip():
-            await self._say(incoming, SHORT_HELP, scope=scope)
+            if await self._claim(incoming):
+                await self._say(incoming, SHORT_HELP, scope=scope)
             return
         handle, message = self._parts.handles.open(scope), _message(incoming)
         await self._parts.adapters[incoming.room.key.platform].typing(incoming.conversation)
@@ -273,7 +306,7 @@ class Turn:
         lines = [*notes, reply.text, *unread(disclosure), *at_breaker(disclosure)]
         if begins and ask.direct:
             lines.append(await last_flush(handle))
-        if await self._parts.intake.answered(message.key):
+        if await self._claim(incoming):
             await self._say(incoming, "\n\n".join(filter(None, lines)), scope=scope)
 
     async def _save_if_full(self, incoming: Incoming, scope: Scope, talk: Talk) -> None:

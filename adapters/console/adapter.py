@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 
-from adapters.base import Check, Deliver
+from adapters.base import CaughtUp, Check, Deliver, nothing_owed
 from adapters.console.normalise import FIRST_SPEAKER, Local, Moved, Seat, closed, joined, normalise
 from adapters.messages import Delivery, Incoming, Outgoing, Sent
 from memory_core.clock import Clock
@@ -52,8 +52,10 @@ class ConsoleAdapter:
         self._been: list[str] = []
         self._closing = False
 
-    async def run(self, deliver: Deliver) -> None:
+    async def run(self, deliver: Deliver, caught_up: CaughtUp = nothing_owed) -> None:
         """Read lines until they end, /quit, or `close`."""
+        await caught_up()
+        await self._settled()
         self._show_prompt(self._seat.prompt)
         async for line in self._lines:
             if not await self._take(line, deliver) or self._closing:

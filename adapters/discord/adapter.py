@@ -11,7 +11,7 @@ from collections.abc import Callable
 import aiohttp
 import discord
 
-from adapters.base import Check, Deliver
+from adapters.base import CaughtUp, Check, Deliver, nothing_owed
 from adapters.discord import doctor, render, sending
 from adapters.discord.errors import REFUSALS, intent_off, refusal
 from adapters.discord.events import Connection
@@ -59,10 +59,11 @@ class DiscordAdapter:
         """2,000."""
         return render.PIECE_CHARACTERS
 
-    async def run(self, deliver: Deliver) -> None:
+    async def run(self, deliver: Deliver, caught_up: CaughtUp = nothing_owed) -> None:
         """Connect and deliver until `close`. Raises RememError where Discord refuses the token or the intent."""
         self._connection = connection = Connection(
             deliver,
+            caught_up,
             proxy=self._proxy,
             connector=self._connector() if self._connector else None,
             guild_ready_timeout_s=self._guild_ready_timeout_s,

@@ -16,7 +16,7 @@ from weakref import WeakValueDictionary
 import aiohttp
 import discord
 
-from adapters.base import Deliver
+from adapters.base import CaughtUp, Deliver
 from adapters.discord import normalise, notices
 from adapters.discord.asked import AskedTable
 from adapters.discord.channels import Channels, Recent
@@ -47,6 +47,7 @@ class Connection(RoomEvents):
     def __init__(
         self,
         deliver: Deliver,
+        caught_up: CaughtUp,
         *,
         proxy: str | None,
         connector: aiohttp.BaseConnector | None,
@@ -64,6 +65,7 @@ class Connection(RoomEvents):
             guild_ready_timeout=guild_ready_timeout_s,
         )
         self.door = Door(deliver)
+        self._caught_up = caught_up
         self.called: Recent[None] = Recent(1_000)
         self._names: Recent[str] = Recent(10_000)
         self._turnstiles: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
@@ -91,6 +93,10 @@ class Connection(RoomEvents):
         """Hand an event in; None is none."""
         if incoming is not None:
             await self.door(incoming)
+
+    async def on_ready(self) -> None:
+        """A new session is ready."""
+        await self._caught_up()
 
     # messages
 

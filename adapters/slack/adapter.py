@@ -20,7 +20,7 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 from slack_sdk.web.async_client import AsyncWebClient
 
-from adapters.base import Check, Deliver
+from adapters.base import CaughtUp, Check, Deliver, nothing_owed
 from adapters.messages import Delivery, Outgoing, Sent
 from adapters.slack import checks
 from adapters.slack.directory import LOOK_UP_S, Directory
@@ -86,7 +86,7 @@ class SlackAdapter:
         """The most that one message holds."""
         return PIECE_CHARACTERS
 
-    async def run(self, deliver: Deliver) -> None:
+    async def run(self, deliver: Deliver, caught_up: CaughtUp = nothing_owed) -> None:
         """Connect and deliver events until `close` is called.
 
         Raises RememError where a token is missing or refused, or the port is taken.
@@ -102,6 +102,7 @@ class SlackAdapter:
                     self.ready.set()
                     listens = f"HTTP, port {self.port}, path {EVENTS_PATH}"
                     _log.info("Slack is connected (%s)", "Socket Mode" if self._mode == "socket" else listens)
+                    await caught_up()
                     await self._closing.wait()
                 await self._inbox.close()
                 await self._directory.close()

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from adapters.base import Check, Deliver, Taken
+from adapters.base import CaughtUp, Check, Deliver, Taken, nothing_owed
 from adapters.messages import Author, Delivery, Happening, Incoming, Outgoing, Room, Sent
 from memory_core.clock import Clock
 from memory_core.ids import Conversation, EventKey, MessageKey, PersonKey, RoomKey, message_key
@@ -40,7 +40,7 @@ class RecordingAdapter:
         self._deliver: Deliver | None = None
         self._closed: asyncio.Event | None = None
 
-    async def run(self, deliver: Deliver) -> None:
+    async def run(self, deliver: Deliver, caught_up: CaughtUp = nothing_owed) -> None:
         """Take events until `close`."""
         self._deliver, self._closed = deliver, asyncio.Event()
         await self._closed.wait()
