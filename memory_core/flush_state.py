@@ -23,6 +23,10 @@ from memory_core.record_values import Source
 from memory_core.store.base import Stamp
 
 _STAMP = ("_mtime", "_size", "_sha256")
+_YEARS = range(1970, 9000)
+"""At the ends of the calendar a time has no form in another zone."""
+_HIGHEST = 10**12
+"""No flush has such a number, and the ledger holds none that is much higher."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,14 +106,14 @@ def _time(value: object, broken: list[str]) -> datetime | None:
         moment = datetime.fromisoformat(value) if isinstance(value, str) else None
     except ValueError:
         moment = None
-    if moment is None or moment.tzinfo is None:
+    if moment is None or moment.tzinfo is None or moment.year not in _YEARS:
         broken.append("last_flush_time")
         return None
     return moment
 
 
 def _number(value: object, broken: list[str]) -> int:
-    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _HIGHEST:
         return value
     broken.append("flush_number")
     return 0
