@@ -163,7 +163,9 @@ class UnstrikeRecord:
     op: Literal["unstrike_record"] = "unstrike_record"
 
     def apply(self, text: str, form: Form) -> str:
-        """The page with the block where the struck line stands."""
+        """The page with the block where the struck line stands; unchanged where the record stands already."""
+        if any(parse(text).find(placed.record.identity) for placed in parse(self.block).records):
+            return text
         newline = newline_of(text)
         block = self.block.replace("\r\n", "\n").replace("\n", newline)
         for line in lines_of(text):

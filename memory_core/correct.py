@@ -1,0 +1,179 @@
+"""`/remem correct <words> => <text>`: one record is superseded by what a person says it should say.
+
+The record is found by its words in this scope: the one that holds all of them; of several the one that holds them as
+they were typed. Otherwise nothing is written, and the candidates are told. The new record stands on the same page,
+dated today, with who corrected it as its source; the old place keeps the struck line. It is a step of its own, which
+undo takes back, and the next flush counts and notes it like everything that is written at once. Tasks, blockers and
+facts of the environment are no records: saying them anew changes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import tzinfo
+
+from memory_core import flush_state
+from memory_core.apply import finish
+from memory_core.bars import source_of
+from memory_core.candidates import TITLE_CHARACTERS
+from memory_core.clock import day_in
+from memory_core.draft import Draft
+from memory_core.errors import BadInput, NoIndex
+from memory_core.escape import escape_comment
+from memory_core.gathering import draft_on, read_pages, spoken_mark
+from memory_core.handle import Handle
+from memory_core.ids import PageId
+from memory_core.layouts import FLUSH_STATE, INDEX, Form, Kind, Table
+from memory_core.marks import marked
+from memory_core.messages import Message
+from memory_core.operations.records import AddRecord, StrikeRecord
+from memory_core.plans import Body, Receipt, Trigger
+from memory_core.records import PlacedRecord, Record, parse, render, struck
+from memory_core.script import fold
+from memory_core.search import Placed, rank, strong
+from memory_core.standing import Standing
+from memory_core.steps import last_step, next_plan
+from memory_core.terms import terms
+from memory_core.text import one_line
+from memory_core.units import units_of
+
+BODY_CHARACTERS = 2000
+CANDIDATES = 5
+"""How many records are told where the words fit none, or more than one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Corrected:
+    """What became of a correction: the page with `old` superseded by `new`, as read back; else the candidates."""
+
+    page: PageId | None = None
+    old: Record | None = None
+    new: Record | None = None
+    candidates: tuple[tuple[PageId, Record], ...] = ()
+
+
+def split(argument: str) -> tuple[str, str] | None:
+    """`<words> => <text>`; None where one of them is missing. The arrow may also be typed `->` or `→`."""
+    for arrow in ("=>", "⇒", "→", "->"):
+        words, found, text = argument.partition(arrow)
+        if found:
+            return (words.strip(), text.strip()) if words.strip() and text.strip() else None
+    return None
+
+
+async def correct(handle: Handle, words: str, said: Message, zone: tzinfo) -> Corrected:
+    """Supersede the one record that `words` find by the text of `said`; it was read back when this returns.
+
+    The handle must be fresh, and no flush of the scope may run meanwhile. Raises NoIndex, BadInput where the page
+    says that already, StoreError, LedgerError.
+    """
+    for plan in await handle.ledger.open_plans():
+        await finish(handle, plan)
+    if await handle.store.stamp(INDEX) is None:
+        raise NoIndex(f"{handle.scope.key} has no index yet, so there is nothing to correct.")
+    standing = await read_pages(handle)
+    known = _records(standing, handle.table)
+    found = _named(known, words)
+    if len(found) != 1:
+        return Corrected(candidates=tuple(found[:CANDIDATES]) or _near(standing, handle.table, known, words))
+    (page, old) = found[0]
+    new = _new(old, said, handle, zone)
+    if new.identity == old.identity or new.body == old.body:
+        raise BadInput(f"{page} says that already; nothing was changed.")
+    kind = next((kind for kind, place in handle.table.kinds.items() if place == page), Kind.DECISION)
+    mark = spoken_mark(new.identity, said.author, said.author_name, said.sent_at, new.body)
+    await handle.ledger.mark_written(said.key, page, f"{kind.value}/{mark}")
+    await _write(handle, page, old, new, standing, zone)
+    read = await handle.store.read(page)
+    placed = parse(read.text).find(new.identity) if read is not None else None
+    if placed is None:
+        raise BadInput(f"{page} was changed by somebody else at the same moment; say it again.")
+    return Corrected(page, old, placed.record)
+
+
+async def _write(handle: Handle, page: PageId, old: Record, new: Record, standing: Standing, zone: tzinfo) -> None:
+    """The step, from plan to receipt."""
+    now = handle.clock.now().astimezone(zone)
+    draft = draft_on(handle, zone, now, standing)
+    draft.do(AddRecord(page, render(new)))
+    _strike(draft, page, old, new)
+    state_page = await handle.store.read(FLUSH_STATE)
+    state = flush_state.parse(state_page.text if state_page is not None else None)
+    last = await last_step(handle.ledger)
+    receipt = Receipt(state.flush_number, Trigger.CORRECTION, pending=len(state.pending_items), at=now)
+    body = Body(
+        receipt,
+        state.pending_items,
+        None,
+        False,
+        tuple(draft.operations),
+        steps=last.steps,
+        waiting=last.waiting,
+    )
+    plan = next_plan(last, state, body, draft, {}, correction=True)
+    await handle.ledger.save_plan(plan)
+    await finish(handle, plan, standing)
+
+
+def _strike(draft: Draft, page: PageId, old: Record, new: Record) -> None:
+    placed = parse(draft.texts[page]).find(old.identity)
+    if placed is not None:
+        line = marked(f"~~{escape_comment(new.supersedes[0])}~~", old.messages)
+        draft.do(StrikeRecord(page, old.identity, draft.texts[page][placed.start : placed.end], line))
+
+
+def _new(old: Record, said: Message, handle: Handle, zone: tzinfo) -> Record:
+    day = day_in(zone, handle.clock.now())
+    return Record(
+        day=day,
+        title=one_line(said.text, TITLE_CHARACTERS),
+        body=one_line(said.text, BODY_CHARACTERS),
+        tags=tuple(terms(said.text)[:4]),
+        last_referenced=day,
+        value=old.value,
+        sources=(source_of(replace(said, sent_at=said.sent_at.astimezone(zone)), zone, handle.scope),),
+        supersedes=(struck(old),),
+    )
+
+
+def _records(standing: Standing, table: Table) -> list[tuple[PageId, Record]]:
+    """The records of the scope's pages: dated, or with a source; a person's own sections are none."""
+    return [
+        (page, placed.record)
+        for page, read in standing.pages.items()
+        if table.rule(page).form in (Form.NEWEST_FIRST, Form.ADDED)
+        for placed in parse(read.text).records
+        if _is_ours(placed)
+    ]
+
+
+def _is_ours(placed: PlacedRecord) -> bool:
+    return placed.level > 0 and (placed.record.day is not None or bool(placed.record.sources))
+
+
+def _named(known: Sequence[tuple[PageId, Record]], words: str) -> list[tuple[PageId, Record]]:
+    """The records that hold all the words; of several those that hold them as they were typed, if any do."""
+    asked = set(terms(words))
+    texts = [f"{record.label} {record.text} {' '.join(record.tags)}" for _, record in known]
+    found = [at for at, text in enumerate(texts) if asked and asked <= set(terms(text))]
+    typed = [at for at, text in enumerate(texts) if fold(words) in fold(text)]
+    both = [at for at in found if at in typed]
+    chosen = found if len(found) == 1 else both or found or typed
+    return [known[at] for at in chosen]
+
+
+def _near(
+    standing: Standing, table: Table, known: Sequence[tuple[PageId, Record]], words: str
+) -> tuple[tuple[PageId, Record], ...]:
+    """The records that come nearest to the words, best first."""
+    placed = [
+        Placed(page, unit)
+        for page in dict.fromkeys(page for page, _ in known)
+        for unit in units_of(page, table.rule(page).form, standing.pages[page].text).units
+        if unit.record
+    ]
+    by_identity = {(page, record.identity): record for page, record in known}
+    hits = strong(rank(placed, words))[:CANDIDATES]
+    near = [(hit.placed.page, by_identity.get((hit.placed.page, hit.placed.unit.record))) for hit in hits]
+    return tuple((page, record) for page, record in near if record is not None)

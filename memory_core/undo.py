@@ -1,0 +1,158 @@
+"""Undo: the newest step is taken back, as a step of its own, so that a crash in between is finished like a flush.
+
+Page by page: where the lines that the step wrote still stand, they become what they were, byte for byte, wherever
+they stand by now. Where a person changed them, the inverse of each single operation is asked, and what no longer
+fits stays as the person left it (`kept`). A page that the step made goes, if nothing was added to it. The catalogue
+is rebuilt; the state file tells what it told before the step, but for its number, which the ledger never uses twice.
+
+The cursors stay: what was undone was read through and is not written again by the next flush; only an edit on the
+platform makes it a new statement. What was written at once (before the step) stays: the step only counted it. Steps
+are taken back newest first: corrections, then the last flush; before that there is nothing to undo. Hits and pending
+items that came after a step go back with it, but for items that were found since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from memory_core import flush_state
+from memory_core.apply import finish
+from memory_core.flush_state import PendingItem
+from memory_core.handle import Handle
+from memory_core.ids import PageId
+from memory_core.layouts import FLUSH_STATE, Form, Kind
+from memory_core.ledger.base import Plan
+from memory_core.operations import Operation
+from memory_core.plans import Body, Receipt, Step, Trigger, dump
+from memory_core.steps import last_step
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What was taken back, as it was read back: the step's number, what it had counted, the pages that changed.
+
+    `kept` are pages on which something of it stays because a person changed it; `at_once` counts what the flush found
+    written already, which stays; `waits` are pages with bad bytes. `nothing`: there was no step to take back.
+    """
+
+    number: int = 0
+    kinds: Mapping[Kind, int] | None = None
+    pages: tuple[PageId, ...] = ()
+    kept: tuple[PageId, ...] = ()
+    waits: tuple[PageId, ...] = ()
+    at_once: int = 0
+    correction: bool = False
+
+    @property
+    def nothing(self) -> bool:
+        """Was there nothing to undo?"""
+        return self.kinds is None
+
+
+async def undo(handle: Handle) -> Undone:
+    """Take the newest step back; everything in the answer was read back.
+
+    The handle must be fresh, and no flush of the scope may run meanwhile. Raises StoreError, LedgerError; what was
+    begun is finished at the next start or flush.
+    """
+    for plan in await handle.ledger.open_plans():
+        await finish(handle, plan)
+    last = await last_step(handle.ledger)
+    taken = _newest(last.steps)
+    if last.plan is None or not taken:
+        return Undone()
+    step = taken[-1]
+    numbers = {one.number for one in taken if not one.correction}
+    held = {one.operation.page for one in last.waiting if one.number in numbers}
+    operations, kept = await _operations(handle, taken, held)
+    state_page = await handle.store.read(FLUSH_STATE)
+    pending = _pending(flush_state.parse(state_page.text if state_page else None).pending_items, step)
+    receipt = Receipt(last.plan.number, Trigger.UNDO, pending=len(pending), at=handle.clock.now())
+    body = Body(
+        receipt,
+        pending,
+        None,
+        False,
+        operations,
+        steps=last.steps[len(taken) :],
+        waiting=tuple(one for one in last.waiting if one.number not in numbers),
+        told=step.told,
+    )
+    plan = Plan(last.id_of(last.plan.number), last.plan.number, dump(body))
+    await handle.ledger.save_plan(plan)
+    done = await finish(handle, plan)
+    pages = tuple(dict.fromkeys(one.page for one in operations if one.page not in done.waits))
+    return Undone(step.number, step.kinds, pages, kept, done.waits, step.at_once, step.correction)
+
+
+def _newest(steps: Sequence[Step]) -> Sequence[Step]:
+    """The newest step that a person would name, and the quiet ones that came after it, newest first."""
+    for at, step in enumerate(steps):
+        if not step.quiet:
+            return steps[: at + 1]
+    return ()
+
+
+async def _operations(
+    handle: Handle, taken: Sequence[Step], held: Collection[PageId]
+) -> tuple[tuple[Operation, ...], tuple[PageId, ...]]:
+    """What takes the steps back on the pages as they are now, and the pages on which something stays.
+
+    On the pages `held` the steps never wrote.
+    """
+    operations: list[Operation] = []
+    kept: list[PageId] = []
+    pages = dict.fromkeys(one.page for step in taken for one in (*step.exact, *step.inverses))
+    for page in pages:
+        standing = await handle.store.read(page)
+        if standing is None or page in held:
+            continue
+        form = handle.table.rule(page).form
+        found = _exact(standing.text, page, form, taken)
+        if found is None:
+            found, fits = _single(standing.text, page, form, taken)
+            if not fits:
+                kept.append(page)
+        operations += found
+    return tuple(operations), tuple(kept)
+
+
+def _exact(text: str, page: PageId, form: Form, taken: Sequence[Step]) -> list[Operation] | None:
+    """The patches of all steps, if each of them fits and doing them twice is doing them once."""
+    found: list[Operation] = []
+    start = text
+    for step in taken:
+        own = [one for one in step.exact if one.page == page]
+        if not own and any(one.page == page for one in step.inverses):
+            return None
+        for operation in own:
+            after = operation.apply(text, form)
+            if after == text:
+                return None
+            found.append(operation)
+            text = after
+    again = text
+    for operation in found:
+        again = operation.apply(again, form)
+    return found if again == text and (found or start == text) else None
+
+
+def _single(text: str, page: PageId, form: Form, taken: Sequence[Step]) -> tuple[list[Operation], bool]:
+    """The single inverses that still fit, and whether all of them do."""
+    found: list[Operation] = []
+    fits = True
+    for step in taken:
+        for operation in step.inverses:
+            if operation.page == page:
+                after = operation.apply(text, form)
+                fits = fits and after != text
+                found += [operation] if after != text else []
+                text = after
+    return found, fits
+
+
+def _pending(now: Sequence[PendingItem], step: Step) -> tuple[PendingItem, ...]:
+    """The items of before the step, and those that were found since."""
+    known = {(item.kind, item.title, item.body) for item in (*step.pending, *step.told.pending)}
+    return (*step.told.pending, *(item for item in now if (item.kind, item.title, item.body) not in known))
