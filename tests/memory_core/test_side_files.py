@@ -94,7 +94,7 @@ def test_a_status_has_many_words_and_done_has_a_time() -> None:
         '{"flush_number": 99999999999999999999999}',
         '{"last_flush_time": "0001-01-01T00:00:00+23:59"}',
         '{"last_flush_time": "9999-12-31T23:59:59-23:59"}',
-    ],  # fmt: skip
+    ],
 )
 def test_case_114_a_wrong_state_is_unknown_and_never_all_flushed(text: str) -> None:
     state = flush_state.parse(text)
