@@ -59,7 +59,7 @@ def too_much_here(*, recorded: bool) -> str:
 
 
 def _kept(recorded: bool) -> str:
-    return "What you say is still kept." if recorded else "Nothing was done; then send it again."
+    return "What you say is still kept." if recorded else "Nothing was done: please send it again then."
 
 
 def greeting(room: Room) -> str:

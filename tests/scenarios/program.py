@@ -116,6 +116,7 @@ async def start(workspace: Path, environment: Mapping[str, str]) -> Program:
     await asyncio.to_thread(home.mkdir, exist_ok=True)
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
     own = {"HOME": str(home), "TZ": "UTC", "REMEM_WORKSPACE": str(workspace), "PYTHONUNBUFFERED": "1"}
+    own |= {"REMEM_ANSWERS_PER_PERSON": "0", "REMEM_ANSWERS_PER_ROOM": "0"}  # scenarios ask faster than people
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-c",

@@ -1,4 +1,4 @@
-"""A terminal for scenarios: the whole program on real files and real SQLite, driven by lines as a person types them."""
+"""A terminal for scenarios: the whole program, real files, real SQLite, driven by lines as a person types them."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ class Terminal:
 
 
 def settings(workspace: Path, **given: object) -> Settings:
-    """Settings of a scenario: nothing from the developer's environment or .env."""
-    return load(workspace=workspace, _env_file=None, **given)
+    """Settings of a scenario: nothing from the developer's environment or .env; people there talk without a pause."""
+    return load(workspace=workspace, _env_file=None, **{"answers_per_person": 0, "answers_per_room": 0, **given})
 
 
 _ids = count(1)
