@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from memory_core.extract import cues_lessons, cues_talk
+from memory_core.extract.addressing import unaddressed
 from memory_core.extract.text import KEPT, Sentence, one_line, without_links
 from memory_core.extract.words import shared, topic
 from memory_core.ids import PersonKey
@@ -117,7 +118,12 @@ def _joined(
     problem = _problem_of(topic(solution), position, author, problems)
     if problem is None:
         return None
-    return Lesson(f"{one_line(problem.text, 240)} → {one_line(solution, 300)}", (position, problem.at))
+    return Lesson(_line(problem.text, solution), (position, problem.at))
+
+
+def _line(problem: str, solution: str) -> str:
+    """Both in one line, without the people to whom they were said."""
+    return f"{one_line(unaddressed(problem), 240)} → {one_line(unaddressed(solution), 300)}"
 
 
 def _from(own: Sequence[Sentence], solved: int) -> Sequence[Sentence]:
@@ -158,7 +164,7 @@ def _confirmed(
     if not given:
         return None
     problem, tip = mine[-1], given[-1]
-    return Lesson(f"{one_line(problem.text, 240)} → {one_line(tip.text, 300)}", (tip.at, problem.at, position))
+    return Lesson(_line(problem.text, tip.text), (tip.at, problem.at, position))
 
 
 @lru_cache(KEPT)
