@@ -28,6 +28,7 @@ class Joining:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._states: dict[RoomKey, RoomState] = {}
+        self._mute: set[RoomKey] = set()
 
     async def state(self, room: RoomKey) -> RoomState:
         """What is known of the room."""
@@ -45,6 +46,14 @@ class Joining:
         state = await self.state(room)
         return state.recorded and state.greeted_at is not None
 
+    def mute(self, room: RoomKey) -> None:
+        """We may not speak there: only who addresses us makes us try again."""
+        self._mute.add(room)
+
+    def is_mute(self, room: RoomKey) -> bool:
+        """Was a greeting refused there, and none given since?"""
+        return room in self._mute
+
     async def words(self, incoming: Incoming, scope: Scope, *, invited: bool) -> tuple[str, tuple[Button, ...], bool]:
         """What to say to a room that was joined or first addressed: text, buttons, does it ask for the purpose?"""
         state = await self.state(incoming.room.key)
@@ -58,6 +67,7 @@ class Joining:
 
     async def greeted(self, incoming: Incoming, question: MessageKey | None) -> None:
         """The room was greeted; `question` is the message that asked for the purpose, if one did."""
+        self._mute.discard(incoming.room.key)
         state = await self.state(incoming.room.key)
         await self.keep(
             incoming.room.key,

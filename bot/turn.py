@@ -169,6 +169,7 @@ class Turn:
                 talk.end_session()
             case Happening.EDIT | Happening.DELETE:
                 talk.tokens = None
+                await self._schedule.active(incoming.conversation, scope)  # what was made of it is to be corrected
 
     async def _no_memory(self, incoming: Incoming, why: str) -> None:
         """A room without memory says so in one line, and only to who addresses us there."""
@@ -212,7 +213,8 @@ class Turn:
             answer = Answer(command_failed(refused), public=is_public(words))
         text = "\n\n".join([answer.text, *secret_seen(secrets)])
         await self._say(incoming, text, private=not answer.public)
-        if answer.wrote and incoming.room.kind is not RoomKind.DIRECT:
+        group = incoming.room.kind is not RoomKind.DIRECT
+        if answer.wrote and group and not self._joining.is_mute(incoming.room.key):
             await self._greet(incoming, scope, invited=False)  # who saves in a room has begun to use us there
 
     # -- a message ------------------------------------------------------------------------------------------------

@@ -76,7 +76,10 @@ def urgent_in(message: Message, *, direct: bool) -> Candidate | None:
         if found is not None and _cannot_wait(found):
             item = new_item(found, 0, message.author)
             if item.settled:
-                return _candidate(item, Talk((message,), direct), 0)
+                # Said as the flush will say it (words of a retraction cut off), so that it is one record, not two.
+                one = _candidate(item, Talk((message,), direct), 0)
+                every = candidates_in(Request((message,), direct=direct))
+                return one if one in every else next((c for c in every if one and c.kind is one.kind), None)
     return None
 
 
