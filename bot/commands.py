@@ -10,10 +10,11 @@ from bot.joining import Joining
 from bot.parts import Parts
 from bot.profiles import is_profile
 from bot.saving import Saving
-from bot.wording import TOPIC_BUTTON, noted
+from bot.wording import SAVING_NOW, TOPIC_BUTTON, noted
 from memory_core import answers
 from memory_core.candidates import Candidate, Request, Value
 from memory_core.commands import Call, Right, Unknown, note_kind, parse
+from memory_core.correct import split
 from memory_core.errors import Denied
 from memory_core.extract import candidates_in
 from memory_core.faults import faults_in
@@ -73,6 +74,8 @@ class Commands:
             "show": self._show,
             "search": self._search,
             "note": self._note,
+            "correct": self._correct,
+            "undo": self._undo,
             "purpose": self._purpose,
             "zone": self._zone,
             "rule": self._rule,
@@ -165,7 +168,7 @@ class Commands:
                 spent_tokens=talk.session.spent_tokens,
                 loaded=talk.session.loaded,
                 recorded=room.recorded or incoming.room.kind is RoomKind.DIRECT,
-                notes=[*(await faults_in(handle))[:FAULTS], *over],
+                notes=[*filter(None, [self._saving.trouble(scope)]), *(await faults_in(handle))[:FAULTS], *over],
             )
         )
 
@@ -176,6 +179,17 @@ class Commands:
             return "On Discord I keep no profiles of people (REMEM_DISCORD_PEOPLE is off), so I wrote nothing."
         page, record = await self._saving.write(scope, candidate, rooms=_rooms(incoming, scope))
         return noted(candidate, page, record)
+
+    async def _correct(self, call: Call, incoming: Incoming, scope: Scope, talk: Talk) -> str:
+        parts = split(call.argument)
+        if parts is None:
+            return answers.missing_text(call.form)
+        corrected = await self._saving.correct(scope, parts[0], _command_message(incoming, parts[1]))
+        return SAVING_NOW if corrected is None else answers.corrected_text(corrected, one_line(parts[0], 80))
+
+    async def _undo(self, call: Call, incoming: Incoming, scope: Scope, talk: Talk) -> str:
+        undone = await self._saving.undo(scope)
+        return SAVING_NOW if undone is None else answers.undone_text(undone)
 
     def may_keep(self, kind: Kind, incoming: Incoming) -> bool:
         """What people on Discord say of themselves is kept only if that is switched on (bot.profiles)."""
@@ -218,9 +232,9 @@ def _rooms(incoming: Incoming, scope: Scope) -> list[RoomKey]:
     return [incoming.room.key] if isinstance(scope, GroupScope) else []
 
 
-def _noted_by(incoming: Incoming, kind: Kind | None, text: str) -> Candidate:
-    """The candidate of a note. Without a kind the extraction rules name it; else it is an agreement."""
-    message = Message(
+def _command_message(incoming: Incoming, text: str) -> Message:
+    """What a command brings, as the message that it is a source by."""
+    return Message(
         key=incoming.message or MessageKey(incoming.event),
         conversation=incoming.conversation,
         author=incoming.author.key,
@@ -229,6 +243,11 @@ def _noted_by(incoming: Incoming, kind: Kind | None, text: str) -> Candidate:
         sent_at=incoming.sent_at,
         room_title=incoming.room.title,
     )
+
+
+def _noted_by(incoming: Incoming, kind: Kind | None, text: str) -> Candidate:
+    """The candidate of a note. Without a kind the extraction rules name it; else it is an agreement."""
+    message = _command_message(incoming, text)
     guessed = next(iter(candidates_in(Request((message,), direct=True))), None) if kind is None else None
     if guessed is not None and guessed.settled:
         return guessed

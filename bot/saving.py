@@ -1,25 +1,32 @@
 """Saving: the one way from what was said to memory, whoever asks for it (/remem, silence, a full context, a new day).
 
-An index is made before a scope's first save, from what is known, and never written over.
+An index is made before a scope's first save, from what is known, and never written over. A save whose extraction
+failed is tried again with the same messages (bot.retries), before whatever came since. Undo and corrections are no
+saves, and never run beside one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import tzinfo
 
 import structlog
 
 from bot.conversations import Conversations
+from bot.retries import Retries
 from bot.schedule import Waiting
+from bot.upkeep import Upkeep
 from memory_core.candidates import Candidate, Extractor
+from memory_core.correct import Corrected, correct
 from memory_core.errors import NoIndex, RememError
 from memory_core.first_join import ensure_index
 from memory_core.flush import Flushing, Receipt, Trigger, resume, write_now
 from memory_core.handle import Handle, Handles
-from memory_core.ids import GroupScope, PageId, RoomKey, Scope
-from memory_core.messages import Voice
+from memory_core.ids import Conversation, GroupScope, PageId, RoomKey, Scope
+from memory_core.messages import Message, Voice
+from memory_core.plans import joined
 from memory_core.records import Record
+from memory_core.undo import Undone, undo
 from memory_core.zone import zone_of
 
 _log = structlog.get_logger()
@@ -33,23 +40,63 @@ class Saving:
         self._extractor = extractor
         self._conversations = conversations
         self._flushing = Flushing()
+        self.retries = Retries()
+        self.upkeep: Upkeep | None = None
 
     async def save(self, scope: Scope, trigger: Trigger) -> Receipt:
         """Flush the scope and end its sessions. A failure stands in the receipt. Raises StoreError for its index."""
-        handle = self._handles.open(scope)
-        try:
-            receipt = await self._flushing.flush(handle, self._extractor, trigger)
-        except NoIndex:
-            await self._index(handle)
-            receipt = await self._flushing.flush(handle, self._extractor, trigger)
+        receipt = await self._flush(scope, trigger)
         if receipt.problem:
-            _log.error("save failed", scope=scope.key, trigger=trigger.value, why=receipt.problem)
-        else:
+            _log.error("save failed", scope=scope.key, trigger=trigger.value, why=receipt.why or receipt.problem)
+        elif not receipt.running:
             self._conversations.end_sessions(scope)
             _log.info(
                 "saved", scope=scope.key, trigger=trigger.value, number=receipt.number, messages=receipt.messages
             )
+            if self.upkeep is not None:
+                await self.upkeep.saved(scope, receipt)
+        if receipt.waits:
+            _log.error("pages with bytes that are no text wait", scope=scope.key, pages=receipt.waits)
         return receipt
+
+    async def _flush(self, scope: Scope, trigger: Trigger) -> Receipt:
+        """What could not be read through before is tried first, alone; then whatever came since."""
+        until = self.retries.until(scope)
+        first: list[Receipt] = []
+        if until is not None:
+            receipt = await self._try(scope, trigger, until)
+            if receipt.problem or receipt.running:
+                return receipt
+            first.append(receipt)
+        return joined(first, await self._try(scope, trigger, None))
+
+    async def _try(self, scope: Scope, trigger: Trigger, until: Mapping[Conversation, int] | None) -> Receipt:
+        handle, raw = self._handles.open(scope), self.retries.is_last(scope)
+        try:
+            receipt = await self._flushing.flush(handle, self._extractor, trigger, until=until, raw=raw)
+        except NoIndex:
+            await self._index(handle)
+            receipt = await self._flushing.flush(handle, self._extractor, trigger, until=until, raw=raw)
+        await self.retries.note(scope, receipt)
+        return receipt
+
+    def trouble(self, scope: Scope) -> str:
+        """What a status says of saves that keep failing; '' where none does."""
+        return self.retries.trouble(scope)
+
+    async def undo(self, scope: Scope) -> Undone | None:
+        """Take the newest step back; None while a save runs. Raises StoreError, LedgerError."""
+        handle = self._handles.open(scope)
+        undone = await self._flushing.alone(handle, undo(handle))
+        if undone is not None and not undone.nothing:
+            self._conversations.end_sessions(scope)
+            _log.info("undone", scope=scope.key, number=undone.number, correction=undone.correction)
+        return undone
+
+    async def correct(self, scope: Scope, words: str, said: Message) -> Corrected | None:
+        """Supersede the record that the words find by what was said; None while a save runs. Raises RememError."""
+        handle = self._handles.open(scope)
+        return await self._flushing.alone(handle, correct(handle, words, said, await zone_of(handle)))
 
     async def write(
         self, scope: Scope, candidate: Candidate, *, rooms: Iterable[RoomKey] = ()

@@ -2,6 +2,7 @@
 
     idle:<conversation>   nothing was said since the end of its last turn, for the idle time → saved, once
     day:<scope>           the day changes in the scope's zone, and something was said there since → saved
+    again:<n>:<scope>     the nth try of a save failed (bot/retries.py) → tried again
 
 A turn is not over while its answer is being made: until then its scope is not saved, at most HELD_S late, and the
 silence counts from its end. Silence is measured by the monotonic clock, so that a jump of the wall clock neither ends
@@ -102,6 +103,12 @@ class Schedule:
         else:
             await self._listen(conversation, scope, now_s)
         await self._end_of_day(scope, self._clock.now())
+
+    async def again(self, scope: Scope, attempt: int, pause_s: float) -> None:
+        """Save the scope again in `pause_s` seconds, because this `attempt` failed. Raises LedgerFailed."""
+        due = self._clock.now() + timedelta(seconds=pause_s)
+        await self._timers.set(Timer(f"again:{attempt}:{scope.key}", due, _about(scope)))
+        self._changed.set()
 
     async def rearm(self, waiting: Iterable[Waiting]) -> None:
         """At a start: take up what waits to be saved, as if there had been no stop. Raises LedgerFailed."""

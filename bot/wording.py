@@ -24,6 +24,13 @@ SHORT_HELP = (
 )
 
 
+SAVING_NOW = "A save of this memory is running; try again in a moment."
+
+NOT_A_MEMBER = (
+    "I cannot read this channel, so I keep no memory of it. Let me in first: on Slack `/invite @remem`, on Discord "
+    "give me the permission to view it."
+)
+
 UNFORESEEN = "Something went wrong on my side, and whoever runs me can see it in the log. Please try again."
 
 RECORDED = (

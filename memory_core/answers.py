@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
 from memory_core.commands import FORMS, Form, Right, Unknown
+from memory_core.correct import Corrected
 from memory_core.disclosure import Disclosure, LeftOut, Loaded
 from memory_core.ids import PageId
 from memory_core.layouts import Kind
 from memory_core.plans import Receipt
 from memory_core.search import Found
+from memory_core.undo import Undone
 
 _NOUNS = {
     Kind.LESSON: "lesson",
@@ -54,10 +56,51 @@ def receipt_text(receipt: Receipt) -> str:
     pending = f" {counted(receipt.pending, 'thing')} still open, settled at the next save." if receipt.pending else ""
     if not receipt.written:
         nothing = f"Nothing new to keep ({read} read)." if receipt.messages else "Nothing new since the last save."
-        return nothing + pending
+        return nothing + pending + waits_text(receipt.waits)
     what = kinds_counted(receipt.kinds) or "notes for the journal"
     pages = ", ".join(receipt.pages)
-    return f"Saved (no. {receipt.number}): {what} from {read}, in {pages}.{pending}"
+    return f"Saved (no. {receipt.number}): {what} from {read}, in {pages}.{pending}{waits_text(receipt.waits)}"
+
+
+def waits_text(pages: Sequence[PageId]) -> str:
+    """What could not be written on pages with bad bytes, with a blank before it; '' where there is none."""
+    if not pages:
+        return ""
+    holds = "holds" if len(pages) == 1 else "hold"
+    return (
+        f" {', '.join(pages)} {holds} bytes that are no text, so what belongs there waits until a person has "
+        "repaired it (`remem doctor` names the bytes)."
+    )
+
+
+def undone_text(undone: Undone) -> str:
+    """What undo took back, from what was read back."""
+    if undone.nothing:
+        return "There is nothing to undo: since the last undo nothing was saved or corrected."
+    what = "the last correction" if undone.correction else f"save no. {undone.number}"
+    counted = kinds_counted(undone.kinds or {})
+    lines = [f"Taken back: {what}{f' ({counted})' if counted and not undone.correction else ''}."]
+    if undone.pages:
+        lines.append(f"{', '.join(undone.pages)} {'is' if len(undone.pages) == 1 else 'are'} as before it.")
+    if undone.kept:
+        lines.append(f"What was changed by hand since then stays, in {', '.join(undone.kept)}.")
+    if undone.at_once:
+        lines.append("What was written when it was said, before that save, stays too.")
+    if not undone.correction:
+        lines.append("What was said then is not saved again; `/remem note …` keeps a single thing.")
+    return " ".join(lines) + waits_text(undone.waits)
+
+
+def corrected_text(corrected: Corrected, words: str) -> str:
+    """What a correction did, from what was read back; else the records that it may have meant."""
+    if corrected.new is not None and corrected.old is not None:
+        return f"Corrected in {corrected.page}: {corrected.new.title} (before: {corrected.old.label})"
+    if not corrected.candidates:
+        return f"No record of this memory fits “{words}”, so nothing was changed."
+    lines = [f"- {record.label} ({page})" for page, record in corrected.candidates]
+    return "\n".join(
+        [f"“{words}” does not name one record, so nothing was changed. Say more of its words, or its date:", *lines]
+    )
 
 
 def help_text(*, prefix: str = "/remem") -> str:
@@ -86,6 +129,7 @@ def missing_text(form: Form) -> str:
 _EXAMPLES = {
     "search": "cache",
     "note": "decision: we use Redis for sessions",
+    "correct": "session cache => we use Valkey for sessions",
     "purpose": "we run the build servers",
     "zone": "Europe/Berlin",
     "rule": "answer in English",

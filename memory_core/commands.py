@@ -46,6 +46,13 @@ FORMS = (
     Form("show", "[page]", "read a page of this memory; without a page: the list"),
     Form("search", "<words>", "search this memory", needs=True),
     Form("note", "[kind:] <text>", "write one thing now", needs=True, writes=True),
+    Form(
+        "correct",
+        "<words> => <text>",
+        "replace the one record that the words find; the old one stays, struck through",
+        needs=True,
+        writes=True,
+    ),
     Form("purpose", "<text>", "what this group is for", Right.FIRST, needs=True, writes=True),
     Form(
         "zone",
@@ -56,6 +63,7 @@ FORMS = (
         writes=True,
     ),
     Form("rule", "<text>", "add a hard rule", Right.ADMIN, needs=True, writes=True),
+    Form("undo", "", "take the last save, or the correction after it, back", Right.ADMIN),
     Form("help", "", "this table"),
 )
 

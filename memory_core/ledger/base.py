@@ -119,6 +119,10 @@ class Intake(Protocol):
         """Every scope that has unflushed messages or open plans, for the start of the program."""
         ...
 
+    async def kept(self, before: datetime) -> tuple[Scope, ...]:
+        """Every scope that holds a message sent before `before`, flushed or not, by its key: what may be to erase."""
+        ...
+
     async def room(self, room: RoomKey) -> RoomState:
         """What is known of the room; a fresh RoomState for an unknown one."""
         ...

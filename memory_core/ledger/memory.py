@@ -129,6 +129,11 @@ class MemoryIntake:
                 waiting.add(row.scope.key)
         return tuple(self._book.scopes[key] for key in sorted(waiting))
 
+    async def kept(self, before: datetime) -> tuple[Scope, ...]:
+        """Every scope that holds a message sent before `before`, by its key."""
+        found = {row.scope.key for row in self._book.rows.values() if row.message.sent_at < before}
+        return tuple(self._book.scopes[key] for key in sorted(found))
+
     async def room(self, room: RoomKey) -> RoomState:
         """What is known of the room."""
         return self._book.rooms.get(room, RoomState())

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from memory_core.clock import Clock
 from memory_core.ids import Conversation, MessageKey, RoomKey, Scope, scope_of_key
@@ -92,6 +93,18 @@ class SqliteIntake:
             return tuple(scope_of_key(key, owner=bool(owner)) for key, owner in rows)
 
         return await self._worker.run(work)
+
+    async def kept(self, before: datetime) -> tuple[Scope, ...]:
+        """Every scope that holds a message sent before `before`, by its key. Raises LedgerFailed."""
+        sent = us_of(before)
+        rows = await self._worker.run(
+            lambda database: database.rows(
+                """SELECT scope, owner FROM scopes s WHERE EXISTS (
+                    SELECT 1 FROM messages m WHERE m.scope = s.scope AND m.sent_us < ?) ORDER BY scope""",
+                (sent,),
+            )
+        )
+        return tuple(scope_of_key(key, owner=bool(owner)) for key, owner in rows)
 
     async def room(self, room: RoomKey) -> RoomState:
         """What is known of the room; a fresh RoomState for an unknown one. Raises LedgerFailed."""

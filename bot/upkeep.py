@@ -1,0 +1,111 @@
+"""What the program does for itself: raw text that was saved is erased in time, the overview of groups is written.
+
+    REMEM_RAW_DAYS=7       every hour: what is saved and older leaves the ledger, and raw lines leave the journals
+    REMEM_RAW_DAYS=0       with every save as well
+    REMEM_RAW_DAYS=never   nothing is erased
+
+The overview (memory_core.aggregate) is written after a group's save, at most once a minute. What fails here is logged
+and tried again; it is never in the way of a save or an answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+import structlog
+
+from memory_core.aggregate import Aggregate
+from memory_core.clock import Clock, day_in
+from memory_core.errors import RememError
+from memory_core.handle import Handles
+from memory_core.ids import GroupScope, Scope
+from memory_core.ledger.base import Intake
+from memory_core.plans import Receipt
+from memory_core.raw_notes import erase_raw
+from memory_core.zone import zone_of
+
+SWEEP_S = 3600.0
+OVERVIEW_S = 60.0
+
+_log = structlog.get_logger()
+
+
+class Upkeep:
+    """Erases and overviews. `raw_days`: as the setting; `aggregate` None: no overview is written."""
+
+    def __init__(self, handles: Handles, intake: Intake, raw_days: str, aggregate: Aggregate | None = None) -> None:
+        self._handles = handles
+        self._intake = intake
+        self._days = None if raw_days == "never" else int(raw_days)
+        self._aggregate = aggregate
+        self._counts: dict[str, int] = {}
+        self._overdue = False
+        self._written_s: float | None = None
+
+    @property
+    def _clock(self) -> Clock:
+        return self._handles.clock
+
+    async def saved(self, scope: Scope, receipt: Receipt) -> None:
+        """A scope was saved: with REMEM_RAW_DAYS=0 its raw text goes now; a group's line of the overview is due."""
+        if self._days == 0:
+            await self._erase(scope)
+        if isinstance(scope, GroupScope):
+            if receipt.written:
+                self._counts[scope.name] = sum(receipt.kinds.values())
+            self._overdue = True
+            await self.overview()
+
+    async def sweep(self) -> int:
+        """Erase in every scope what is old enough; how many messages."""
+        if self._days is None:
+            return 0
+        before = self._clock.now() - timedelta(days=self._days)
+        try:
+            scopes = await self._intake.kept(before)
+        except RememError as refused:
+            _log.error("nothing was erased", why=str(refused))
+            return 0
+        return sum([await self._erase(scope) for scope in scopes])
+
+    async def overview(self) -> None:
+        """Write the overview if a save made it old and the last one is a minute ago."""
+        now_s = self._clock.monotonic_s()
+        if self._aggregate is None or not self._overdue:
+            return
+        if self._written_s is not None and now_s - self._written_s < OVERVIEW_S:
+            return
+        self._overdue, self._written_s = False, now_s
+        try:
+            await asyncio.to_thread(self._aggregate.write, dict(self._counts))
+        except RememError as refused:
+            self._overdue = True
+            _log.warning("the overview of groups was not written", why=str(refused))
+
+    async def run(self) -> None:
+        """Sweep every hour and look after the overview every minute, for ever (cancel to end)."""
+        swept_s: float | None = None
+        while True:
+            now_s = self._clock.monotonic_s()
+            if swept_s is None or now_s - swept_s >= SWEEP_S:
+                swept_s = now_s
+                await self.sweep()
+            await self.overview()
+            await asyncio.sleep(OVERVIEW_S)
+
+    async def _erase(self, scope: Scope) -> int:
+        """Erase in one scope; what fails is tried again by the next sweep."""
+        if self._days is None:
+            return 0
+        handle = self._handles.open(scope)
+        before = self._clock.now() - timedelta(days=self._days)
+        try:
+            erased = await handle.ledger.erase(before)
+            lines = await erase_raw(handle, day_in(await zone_of(handle), before))
+        except RememError as refused:
+            _log.error("raw text is not erased yet", scope=scope.key, why=str(refused))
+            return 0
+        if erased or lines:
+            _log.info("raw text erased", scope=scope.key, messages=erased, lines=lines)
+        return erased

@@ -1,0 +1,58 @@
+"""memory/groups/flush-state.json: when each group was saved last, for a person's eyes. Derived; nothing reads it.
+
+    {"groups": {"build": {"last_flush_time": "2026-04-06T14:30:00+08:00", "flush_number": 6, "count": 3}}}
+
+Made anew from the groups' own state files; `count` is how many things the last flush kept (null: not known since the
+start). It holds no content and no pending items, so that one file of all groups tells nothing of any.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+
+from memory_core import flush_state
+from memory_core.errors import BadInput
+from memory_core.ids import GroupScope
+from memory_core.layouts import FLUSH_STATE, Layout
+from memory_core.store.disk import Disk, EntryKind
+from memory_core.store.tree import Tree
+
+FILE = PurePosixPath("memory/groups/flush-state.json")
+
+
+class Aggregate:
+    """Writes the file of one workspace. Blocking: call it in a thread."""
+
+    def __init__(self, workspace: Path, layout: Layout, disk: Disk | None = None) -> None:
+        self._tree = Tree(workspace, disk)
+        self._layout = layout
+
+    def write(self, counts: Mapping[str, int]) -> None:
+        """Write the file anew; `counts` by group. Raises StoreFailed, PageChanged (somebody else wrote it)."""
+        text = json.dumps({"groups": self._groups(counts)}, ensure_ascii=False, indent=2) + "\n"
+        content = text.encode("utf-8", "replace")
+        standing = self._tree.read(FILE)
+        if standing is None:
+            self._tree.create(FILE, content)
+        elif standing.content != content:
+            self._tree.replace(FILE, content, standing.stamp)
+
+    def _groups(self, counts: Mapping[str, int]) -> dict[str, object]:
+        found: dict[str, object] = {}
+        for name in self._tree.names(FILE.parent, EntryKind.FOLDER):
+            try:
+                read = self._tree.read(self._layout.file(GroupScope(name), FLUSH_STATE))
+            except BadInput:
+                continue
+            if read is None:
+                continue
+            state = flush_state.parse(read.content.decode("utf-8", "replace"))
+            time = state.last_flush_time.isoformat(timespec="seconds") if state.last_flush_time else None
+            found[name] = {
+                "last_flush_time": time,
+                "flush_number": state.flush_number,
+                "count": counts.get(name),
+            }
+        return found
