@@ -25,17 +25,18 @@ from bot.agent import Ask
 from bot.commands import Answer, Commands, gives, is_public
 from bot.conversations import Talk
 from bot.doors import Doors
+from bot.heard import concerns_us, event_of, masked, message_of, own_events
 from bot.joining import Joining
 from bot.owed import Late, Owed
 from bot.parts import Parts
 from bot.saving import Saving
 from bot.schedule import Schedule
 from bot.wording import (
+    NOT_A_MEMBER,
     SHORT_HELP,
     UNFORESEEN,
     answer_failed,
     at_breaker,
-    attached,
     command_failed,
     last_flush,
     noted,
@@ -48,19 +49,16 @@ from memory_core.commands import text_command
 from memory_core.errors import LedgerFailed, RememError, StoreError
 from memory_core.extract import at_once
 from memory_core.flush import Trigger
-from memory_core.ids import EventKey, RoomKind, Scope, message_key
-from memory_core.ledger.base import Deleted, Edited, Event, Hit, Noted, Posted, RoomState
+from memory_core.ids import RoomKind, Scope
+from memory_core.ledger.base import Hit
 from memory_core.loading import disclose
-from memory_core.messages import Message, Voice
-from memory_core.redact import mask
+from memory_core.messages import Voice
 
 FULL = 0.8
 """The share of the context at which a conversation is saved before anything of it is cut (design section 9)."""
 
 TALK = frozenset({Happening.MESSAGE, Happening.EDIT, Happening.DELETE})
 """What only a person's voice makes us work on; other bots are context."""
-
-NOT_A_MEMBER = Placed(None, "I am not in this channel and keep no memory of it. Invite me first (/invite @remem).")
 
 _log = structlog.get_logger()
 
@@ -82,14 +80,14 @@ class Turn:
     async def take_in(self, incoming: Incoming) -> Taken:
         """Keep an event, durably, and queue its work. Raises LedgerFailed: the platform must deliver it again."""
         state = await self._joining.state(incoming.room.key)
-        if not _concerns_us(incoming, state):
+        if not concerns_us(incoming, state):
             return Taken(durable=True)
         turned_away = await self._admission.turned_away(incoming)
         if turned_away is not None:
             return self._turn_away(incoming, turned_away)
-        incoming, secrets = _masked(incoming)
+        incoming, secrets = masked(incoming)
         placed = await self._place(incoming)
-        (accepted,) = await self._parts.intake.record([_event(incoming, placed.scope, state)])
+        (accepted,) = await self._parts.intake.record([event_of(incoming, placed.scope, state)])
         if accepted.new and (incoming.author.voice is Voice.PERSON or incoming.happening not in TALK):
             if incoming.late and incoming.addressed:
                 self._owed.add(Late(incoming, placed, secrets))
@@ -109,7 +107,7 @@ class Turn:
         if incoming.happening is Happening.JOINED_SERVER:
             return Placed(None)
         if not incoming.member:
-            return NOT_A_MEMBER
+            return Placed(None, NOT_A_MEMBER)
         # Who deleted is not told: the author of a deletion stands in for somebody, and is nobody's partner in a DM.
         spoke = incoming.happening is not Happening.DELETE
         return await self._parts.rooms.place(incoming.room, incoming.author, spoke=spoke)
@@ -247,7 +245,7 @@ class Turn:
 
     async def _write_at_once(self, incoming: Incoming, scope: Scope, talk: Talk) -> list[str]:
         """What cannot wait (an explicit decision, "remember …", a task change) is in its page before we say so."""
-        candidate = at_once(_message(incoming), direct=incoming.room.kind is RoomKind.DIRECT)
+        candidate = at_once(message_of(incoming), direct=incoming.room.kind is RoomKind.DIRECT)
         if candidate is None or not self._commands.may_keep(candidate.kind, incoming):
             return []
         kept = await self._parts.handles.open(scope).ledger.find(candidate.sources[0])
@@ -283,7 +281,7 @@ class Turn:
             if await self._claim(incoming):
                 await self._say(incoming, SHORT_HELP, scope=scope)
             return
-        handle, message = self._parts.handles.open(scope), _message(incoming)
+        handle, message = self._parts.handles.open(scope), message_of(incoming)
         await self._parts.adapters[incoming.room.key.platform].typing(incoming.conversation)
         begins = not talk.session.started
         title = incoming.room.title
@@ -357,70 +355,8 @@ class Turn:
         return sent
 
     async def _record_own(self, incoming: Incoming, text: str, sent: Sent, scope: Scope) -> None:
-        own = replace(
-            _message(incoming),
-            conversation=sent.conversation or incoming.conversation,
-            author=self._parts.me(incoming.room.key.platform),
-            author_name="remem",
-            voice=Voice.SELF,
-            text=mask(text).text,
-            sent_at=self._parts.clock.now(),
-            addressed=False,
-            reply_to=incoming.message,
-        )
-        # The platform tells us of our own messages too: what we keep here is then known, piece by piece.
-        first, *pieces = sent.messages or [None]
-        posts: list[Event] = [Posted(EventKey(first), replace(own, key=first), scope)] if first else []
-        posts += [Noted(EventKey(piece)) for piece in pieces if piece]
+        me, now = self._parts.me(incoming.room.key.platform), self._parts.clock.now()
         try:
-            await self._parts.intake.record(posts)
+            await self._parts.intake.record(own_events(incoming, text, sent, scope, me=me, now=now))
         except LedgerFailed as refused:
             _log.error("own answer not recorded", room=incoming.room.key, why=str(refused))
-
-
-# -- pure: the event in the terms of the ledger --------------------------------------------------------------------
-
-
-def _concerns_us(incoming: Incoming, state: RoomState) -> bool:
-    """A room that we merely can see is not recorded, and gets no name; joins and commands always concern us."""
-    if incoming.happening in {Happening.JOINED, Happening.JOINED_SERVER, Happening.COMMAND, Happening.BUTTON}:
-        return True
-    return incoming.addressed or state.recorded or incoming.room.kind is RoomKind.DIRECT
-
-
-def _masked(incoming: Incoming) -> tuple[Incoming, tuple[str, ...]]:
-    """The event without secrets, attachments told in words; and which kinds of secret were seen."""
-    text, words = mask(attached(incoming.text, incoming.attachments)), mask(incoming.words)
-    room = replace(incoming.room, title=mask(incoming.room.title).text, topic=mask(incoming.room.topic).text)
-    masked = replace(incoming, text=text.text, words=words.text, room=room, attachments=())
-    return masked, (*text.kinds, *words.kinds)
-
-
-def _event(incoming: Incoming, scope: Scope | None, state: RoomState) -> Event:
-    """The event as the ledger keeps it. Commands in words, and rooms without memory, leave only their key."""
-    match incoming.happening:
-        case Happening.EDIT if incoming.message is not None and scope is not None:
-            return Edited(incoming.event, incoming.message, incoming.text, incoming.sent_at)
-        case Happening.DELETE if incoming.message is not None:
-            return Deleted(incoming.event, incoming.message)
-        case Happening.MESSAGE if incoming.message is not None:
-            command = text_command(incoming.text, addressed=incoming.addressed) is not None
-            kept = None if command or state.stopped else scope
-            return Posted(incoming.event, _message(incoming), kept, owed=incoming.addressed and kept is not None)
-    return Noted(incoming.event)
-
-
-def _message(incoming: Incoming) -> Message:
-    """The message that an event posts."""
-    return Message(
-        key=incoming.message or message_key(incoming.room.key, incoming.event),
-        conversation=incoming.conversation,
-        author=incoming.author.key,
-        author_name=incoming.author.name,
-        text=incoming.text,
-        sent_at=incoming.sent_at,
-        voice=incoming.author.voice,
-        room_title=incoming.room.title,
-        addressed=incoming.addressed,
-        reply_to=incoming.reply_to,
-    )
