@@ -45,6 +45,7 @@ from memory_core.handle import Handles
 from memory_core.ids import Conversation, PersonKey
 from memory_core.layouts import layout_named
 from memory_core.ledger.base import Intake, Timers
+from memory_core.ledger.database import Faults, no_faults
 from memory_core.ledger.memory import MemoryLedger
 from memory_core.ledger.sqlite import OpenLedger, SqliteLedger
 from memory_core.loading import Mode
@@ -130,11 +131,12 @@ async def opened(
     on_read: OnRead | None = None,
     known: Path | None = None,
     disk: Disk | None = None,
+    ledger_faults: Faults = no_faults,
 ) -> AsyncIterator[App]:
     """The program, ready for adapters, holding its workspace. Raises RememError where it cannot start.
 
     `on_read` hears of every page that is read; `known` lists workspaces that were opened before; `disk` makes the
-    system's calls for pages and names.
+    system's calls for pages and names, `ledger_faults` hears of the ledger's statements before they run.
     """
     clock = clock or SystemClock()
     here = zone if zone is not None else await asyncio.to_thread(host_zone)
@@ -146,7 +148,7 @@ async def opened(
     stores = FileStores(settings.workspace, layout, disk=disk, on_read=on_read)
     names = NamesFile(settings.workspace, layout, disk=disk, clock=clock)
     try:
-        ledger = await SqliteLedger.open(workspace.ledger, clock)
+        ledger = await SqliteLedger.open(workspace.ledger, clock, faults=ledger_faults)
         try:
             counter: Counter = await asyncio.to_thread(load_counter)
             await asyncio.to_thread(redact.load)
