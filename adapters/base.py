@@ -6,12 +6,13 @@ acknowledged to the platform. An interaction is acknowledged at the latest after
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol, TypeAlias
 
 from adapters.messages import Incoming, Outgoing, Sent
-from memory_core.ids import Conversation, PersonKey, RoomKey
+from memory_core.ids import Conversation, MessageKey, PersonKey, RoomKey
 
 ACKNOWLEDGE_S = 1.0
 """Half of what is left of Discord's and Slack's 3 s after a slow network (design section 3)."""
@@ -39,6 +40,25 @@ CaughtUp: TypeAlias = Callable[[], Awaitable[None]]
 
 async def nothing_owed() -> None:
     """Nobody wants to know."""
+
+
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """A room that is recorded: the newest message that is known of each thread ("": of its main line), and from when
+    on to read where none is; None: not at all."""
+
+    room: RoomKey
+    newest: Mapping[str, MessageKey]
+    since: datetime | None = None
+
+
+WhatIsBehind: TypeAlias = Callable[[], Awaitable[Sequence[Behind]]]
+"""The rooms that may be behind after an absence; the bot's ledger knows. Raises LedgerFailed."""
+
+
+async def nothing_behind() -> Sequence[Behind]:
+    """Nobody remembers any room."""
+    return ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,10 +21,11 @@ from typing import Protocol
 
 import tzlocal
 
-from adapters.base import Adapter
+from adapters.base import Adapter, nothing_behind
 from adapters.console.normalise import FIRST_SPEAKER
 from adapters.rooms import Rooms
 from bot.agent import Agent
+from bot.behind import rooms_behind
 from bot.conversations import Conversations
 from bot.limits import Welcome
 from bot.offline import OfflineAgent
@@ -35,8 +36,10 @@ from bot.schedule import Schedule
 from bot.settings import Mode as SlackMode
 from bot.settings import Settings, Switch
 from bot.turn import Turn
+from bot.upkeep import Upkeep
 from bot.wording import SERVER_NOT_NAMED
 from memory_core import lexicon, redact
+from memory_core.aggregate import Aggregate
 from memory_core.candidates import Extractor
 from memory_core.clock import Clock, SystemClock, day_in
 from memory_core.errors import BadInput, LedgerDamaged
@@ -71,6 +74,7 @@ class App:
     saving: Saving
     schedule: Schedule
     new_id: Callable[[], str]
+    upkeep: Upkeep
     adapters: dict[str, Adapter] = field(default_factory=dict)
 
     def add(self, adapter: Adapter) -> None:
@@ -89,6 +93,7 @@ class App:
         """Run all adapters and the schedule until every adapter has ended. Raises what the first one fails with."""
         await self.take_up()
         ringing = asyncio.create_task(self.schedule.run(), name="schedule")
+        keeping = asyncio.create_task(self.upkeep.run(), name="upkeep")
         tasks = [
             asyncio.create_task(one.run(self.turn.take_in, partial(self.turn.answer_owed, name)), name=name)
             for name, one in self.adapters.items()
@@ -97,9 +102,9 @@ class App:
             await asyncio.gather(*tasks)
         finally:
             await asyncio.gather(*(one.close() for one in self.adapters.values()))
-            for task in (*tasks, ringing):
+            for task in (*tasks, ringing, keeping):
                 task.cancel()
-            await asyncio.gather(*tasks, ringing, return_exceptions=True)
+            await asyncio.gather(*tasks, ringing, keeping, return_exceptions=True)
             await self.parts.conversations.close()
 
 
@@ -154,7 +159,10 @@ async def opened(
             await asyncio.to_thread(redact.load)
             await asyncio.to_thread(lexicon.load)
             handles = Handles(stores, ledger, layout, counter, clock, here)
-            app = assembled(settings, handles, ledger, names, agent=agent, extractor=extractor, new_id=new_id)
+            overview = Aggregate(settings.workspace, layout, disk)
+            app = assembled(
+                settings, handles, ledger, names, agent=agent, extractor=extractor, new_id=new_id, overview=overview
+            )
             await app.saving.finish_plans(await ledger.intake.scopes())
             yield app
         finally:
@@ -223,6 +231,7 @@ def assembled(
     agent: Agent | None = None,
     extractor: Extractor | None = None,
     new_id: Callable[[], str] | None = None,
+    overview: Aggregate | None = None,
 ) -> App:
     """All parts in their places, on whatever stores and ledgers `handles` and `ledger` are."""
     conversations, adapters = Conversations(), dict[str, Adapter]()
@@ -244,7 +253,9 @@ def assembled(
         answers_per_room=settings.answers_per_room,
     )
     schedule = Schedule(ledger.timers, handles.clock, settings.idle_s, saving.save, saving.zone_of)
-    return App(parts, Turn(parts, saving, schedule), saving, schedule, new_id or _new_id, adapters)
+    saving.retries.later = schedule.again
+    saving.upkeep = upkeep = Upkeep(handles, ledger.intake, settings.raw_days, overview)
+    return App(parts, Turn(parts, saving, schedule), saving, schedule, new_id or _new_id, upkeep, adapters)
 
 
 def _refused_server(welcome: Welcome, server: str) -> str:
@@ -294,7 +305,9 @@ def platforms(settings: Settings, app: App | None = None) -> list[Adapter]:
         from adapters.discord.adapter import DiscordAdapter
 
         token, proxy = settings.discord_token.get_secret_value(), settings.discord_proxy or None
-        found.append(DiscordAdapter(token, proxy, refused_server=partial(_refused_server, welcome(settings))))
+        refused = partial(_refused_server, welcome(settings))
+        behind = partial(rooms_behind, app.parts.intake, "discord") if app is not None else nothing_behind
+        found.append(DiscordAdapter(token, proxy, refused_server=refused, behind=behind))
     if settings.slack_bot_token is not None:
         from adapters.slack.adapter import SlackAdapter
 

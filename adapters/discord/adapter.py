@@ -11,7 +11,7 @@ from collections.abc import Callable
 import aiohttp
 import discord
 
-from adapters.base import CaughtUp, Check, Deliver, nothing_owed
+from adapters.base import CaughtUp, Check, Deliver, WhatIsBehind, nothing_behind, nothing_owed
 from adapters.discord import doctor, render, sending
 from adapters.discord.errors import REFUSALS, intent_off, refusal
 from adapters.discord.events import Connection
@@ -25,7 +25,8 @@ from memory_core.ids import Conversation, PersonKey, RoomKey, RoomKind
 class DiscordAdapter:
     """The adapter. `proxy` is an HTTP proxy for every call; `connector` makes connectors with their own trust.
 
-    `refused_server` tells which servers are left, and what is said there before.
+    `refused_server` tells which servers are left, and what is said there before; `behind` which rooms are recorded,
+    to be caught up with after an absence.
     """
 
     def __init__(
@@ -36,12 +37,14 @@ class DiscordAdapter:
         connector: Callable[[], aiohttp.BaseConnector] | None = None,
         guild_ready_timeout_s: float = 2.0,
         refused_server: RefusedServer = lambda server: "",
+        behind: WhatIsBehind = nothing_behind,
     ) -> None:
         self._token = token
         self._proxy = proxy or None
         self._connector = connector
         self._guild_ready_timeout_s = guild_ready_timeout_s
         self._refused_server = refused_server
+        self._behind = behind
         self._connection: Connection | None = None
         self._closed = False
 
@@ -64,6 +67,7 @@ class DiscordAdapter:
         self._connection = connection = Connection(
             deliver,
             caught_up,
+            behind=self._behind,
             proxy=self._proxy,
             connector=self._connector() if self._connector else None,
             guild_ready_timeout_s=self._guild_ready_timeout_s,
@@ -85,6 +89,7 @@ class DiscordAdapter:
         self._closed = True
         if self._connection is not None:
             await self._connection.door.close()
+            await self._connection.catch_up.close()
             await self._connection.close()
 
     async def send(self, outgoing: Outgoing) -> Sent:

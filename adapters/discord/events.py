@@ -2,23 +2,28 @@
 
 Messages of one channel are handed in in the order in which they came, also when one of them has a file to be read or
 a channel to be looked up first. A dropped connection is discord.py's business: it resumes, and what was missed is
-replayed. What raises unforeseen is logged by discord.py with its traceback; the next event is not harmed by it. What
-becomes of rooms and servers as a whole stands in room_events.py.
+replayed; what a new session has missed is read first (catch_up.py). What raises unforeseen is logged by discord.py
+with its traceback; the next event is not harmed by it. What becomes of rooms and servers as a whole stands in
+room_events.py.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from weakref import WeakValueDictionary
 
 import aiohttp
 import discord
 
-from adapters.base import CaughtUp, Deliver
+from adapters.base import CaughtUp, Deliver, WhatIsBehind
 from adapters.discord import normalise, notices
 from adapters.discord.asked import AskedTable
+from adapters.discord.catch_up import CatchUp
 from adapters.discord.channels import Channels, Recent
 from adapters.discord.command import command_tree
 from adapters.discord.door import Door
@@ -49,6 +54,7 @@ class Connection(RoomEvents):
         deliver: Deliver,
         caught_up: CaughtUp,
         *,
+        behind: WhatIsBehind,
         proxy: str | None,
         connector: aiohttp.BaseConnector | None,
         guild_ready_timeout_s: float,
@@ -65,12 +71,12 @@ class Connection(RoomEvents):
             guild_ready_timeout=guild_ready_timeout_s,
         )
         self.door = Door(deliver)
-        self._caught_up = caught_up
         self.called: Recent[None] = Recent(1_000)
         self._names: Recent[str] = Recent(10_000)
         self._turnstiles: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
         self._tree = command_tree(self, self._take_interaction)
         self.channels = Channels(self)
+        self.catch_up = CatchUp(behind, self.channels, self.take, caught_up)
         self.servers = Servers(self, refused_server)
         self.asked = AskedTable()
 
@@ -86,28 +92,43 @@ class Connection(RoomEvents):
         except REFUSALS as error:
             _log.warning("/remem could not be registered as an app command: %s", why(error))
 
-    def _in_order(self, channel_id: int) -> asyncio.Lock:
-        return self._turnstiles.setdefault(channel_id, asyncio.Lock())
+    @asynccontextmanager
+    async def in_order(self, channel_id: int) -> AsyncIterator[None]:
+        """One event of a channel at a time, and none before what was missed there."""
+        async with self._turnstiles.setdefault(channel_id, asyncio.Lock()):
+            place = self.get_channel(channel_id)
+            room = place.parent_id if isinstance(place, discord.Thread) else channel_id
+            await self.catch_up.passed(channel_id, room)
+            yield
 
     async def hand_in(self, incoming: Incoming | None) -> None:
         """Hand an event in; None is none."""
         if incoming is not None:
             await self.door(incoming)
 
+    async def on_connect(self) -> None:
+        """A new session; nothing that it delivers is handed in before this."""
+        self.catch_up.begin()
+
     async def on_ready(self) -> None:
-        """A new session is ready."""
-        await self._caught_up()
+        """The new session knows its servers."""
+        self.catch_up.start()
 
     # messages
 
     async def on_message(self, message: discord.Message) -> None:
         """MESSAGE_CREATE."""
-        async with self._in_order(message.channel.id):
-            channel = await self.channels.certain(message.channel)
-            incoming = normalise.posted(message, channel, self.own, await texts_of(message))
-            if incoming is not None:
-                self._note(message, incoming, channel)
-            await self.hand_in(incoming)
+        async with self.in_order(message.channel.id):
+            await self.take(message)
+
+    async def take(self, message: discord.Message, *, late: bool = False) -> bool:
+        """Hand a message in; `late`: it was fetched. True: it is durable, or nothing to us."""
+        channel = await self.channels.certain(message.channel)
+        incoming = normalise.posted(message, channel, self.own, await texts_of(message))
+        if incoming is None:
+            return True
+        self._note(message, incoming, channel)
+        return (await self.door(replace(incoming, late=late))).durable
 
     def _note(self, message: discord.Message, incoming: Incoming, channel: Channel) -> None:
         """What people are called. A thread in which we speak, or are spoken to, is one that we were called into."""
@@ -119,7 +140,7 @@ class Connection(RoomEvents):
 
     async def on_raw_message_edit(self, payload: discord.RawMessageUpdateEvent) -> None:
         """MESSAGE_UPDATE, also of messages that nobody remembers."""
-        async with self._in_order(payload.channel_id):
+        async with self.in_order(payload.channel_id):
             channel = await self.channels.certain(payload.message.channel)
             texts = await texts_of(payload.message) if payload.message.edited_at is not None else {}
             await self.hand_in(normalise.edited(payload.message, channel, self.own, texts))
@@ -133,7 +154,7 @@ class Connection(RoomEvents):
         await self._deleted(payload.channel_id, payload.guild_id, sorted(payload.message_ids))
 
     async def _deleted(self, channel_id: int, guild_id: int | None, messages: list[int]) -> None:
-        async with self._in_order(channel_id):
+        async with self.in_order(channel_id):
             channel = await self.channels.by_id(channel_id, guild_id)
             for message in messages:
                 await self.hand_in(normalise.deleted(message, channel, self.own, datetime.now(UTC)))

@@ -5,6 +5,7 @@ A part of the connection (events.py), which hands in what is made here.
 
 from __future__ import annotations
 
+from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 
 import discord
@@ -27,6 +28,10 @@ class RoomEvents(discord.Client):
     @property
     def own(self) -> Own:
         """Who we are, for normalise."""
+        raise NotImplementedError
+
+    def in_order(self, channel_id: int) -> AbstractAsyncContextManager[None]:
+        """One event of a channel at a time."""
         raise NotImplementedError
 
     async def hand_in(self, incoming: Incoming | None) -> None:
@@ -70,8 +75,9 @@ class RoomEvents(discord.Client):
 
     async def on_thread_remove(self, thread: discord.Thread) -> None:
         """We were taken out of a thread: nobody there calls us any more."""
-        self.called.pop(thread.id, None)
-        thread.me = None  # discord.py lets the membership stand
+        async with self.in_order(thread.id):
+            self.called.pop(thread.id, None)
+            thread.me = None  # discord.py lets the membership stand
         await self._room(Happening.LEFT, thread)
 
     async def on_guild_channel_update(
@@ -88,4 +94,5 @@ class RoomEvents(discord.Client):
 
     async def _room(self, what: Happening, channel: Channel) -> None:
         if kind_of(channel) in {RoomKind.CHANNEL, RoomKind.PRIVATE_THREAD}:
-            await self.hand_in(notices.changed(what, channel, self.own, datetime.now(UTC)))
+            async with self.in_order(channel.id):
+                await self.hand_in(notices.changed(what, channel, self.own, datetime.now(UTC)))

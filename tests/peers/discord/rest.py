@@ -21,6 +21,7 @@ from tests.peers.discord.world import (
     DM,
     EPHEMERAL,
     PRIVATE,
+    READ_HISTORY,
     REPLY,
     SEND,
     SEND_IN_THREADS,
@@ -188,9 +189,18 @@ class Rest:
         )
 
     async def _history(self, request: web.Request, _: Json) -> list[Json]:
+        """The newest messages, those before an id, or the next ones after it; newest first. Without the permission to
+        read the history there is none, which is no refusal."""
         channel = self._known_channel(request)
-        after, limit = int(request.query.get("after", 0)), int(request.query.get("limit", 50))
-        found = [message for id_, message in sorted(channel.messages.items()) if id_ > after][:limit]
+        before, after, limit = rules.check_history(request.query)
+        if not may(self._peer.bot, channel, READ_HISTORY):
+            return []
+        found = [
+            message
+            for native, message in sorted(channel.messages.items())
+            if native < before and native > after and not message.flags & EPHEMERAL
+        ]
+        found = found[:limit] if after else found[-limit:]
         return [message.payload(self._peer.users) for message in reversed(found)]
 
     async def _typing(self, request: web.Request, _: Json) -> None:

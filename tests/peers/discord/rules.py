@@ -7,12 +7,13 @@ Each check raises `Refused` with the HTTP status, Discord's own error code and i
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tests.peers.discord.world import Channel, Json, Message
 
 CONTENT_CHARACTERS = 2_000
 BUTTONS_A_ROW, ROWS = 5, 5
+HISTORY_PAGE = 100
 _COMMAND_NAME = re.compile(r"[-_'\w]{1,32}")
 
 
@@ -52,6 +53,16 @@ def invalid(field: str, code: str, words: str) -> Refused:
     for part in reversed(field.split(".")):
         errors = {part: errors}
     return Refused(400, 50035, "Invalid Form Body", errors=errors)
+
+
+def check_history(query: Mapping[str, str]) -> tuple[int, int, int]:
+    """What GET …/messages may be asked: (before, after, limit). Source: "Get Channel Messages"."""
+    if "before" in query and "after" in query:
+        raise invalid("before", "MUTUALLY_EXCLUSIVE", "before and after cannot be used together.")
+    limit = int(query.get("limit", 50))
+    if not 1 <= limit <= HISTORY_PAGE:
+        raise invalid("limit", "NUMBER_TYPE_MAX", f"int value should be less than or equal to {HISTORY_PAGE}.")
+    return int(query.get("before", 1 << 63)), int(query.get("after", 0)), limit
 
 
 def rate_limited(retry_after_s: float) -> Refused:

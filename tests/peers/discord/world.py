@@ -125,7 +125,8 @@ class Channel:
 
     def payload(self, viewer: User | None = None) -> Json:
         """The channel object; a thread tells `viewer` whether it is a member."""
-        base: Json = {"id": str(self.id), "type": self.type, "flags": 0, "last_message_id": None}
+        base: Json = {"id": str(self.id), "type": self.type, "flags": 0}
+        base["last_message_id"] = str(max(self.messages)) if self.messages else None
         if self.type in PRIVATE:
             others = [user.payload() for user in self.recipients if viewer is None or user.id != viewer.id]
             base |= {"recipients": others}
