@@ -141,6 +141,10 @@ class DiscordPeer(LocalDiscord):
 
     async def kick(self, guild: Guild) -> None:
         """The bot is removed from the guild."""
+        await self.gone(guild)
+
+    async def gone(self, guild: Guild) -> None:
+        """The bot is no member any more."""
         guild.members.pop(self.bot.id, None)
         self.guilds.remove(guild)
         await self.gateway.emit("GUILD_DELETE", {"id": str(guild.id)})

@@ -55,6 +55,7 @@ class Rest:
             ("PUT", "/applications/{app}/commands", self._commands),
             ("GET", "/users/@me/guilds", self._guilds),
             ("POST", "/users/@me/channels", self._open_dm),
+            ("DELETE", "/users/@me/guilds/{guild}", self._leave),
             ("GET", "/guilds/{guild}", self._guild),
             ("GET", "/guilds/{guild}/channels", self._channels),
             ("GET", "/guilds/{guild}/members/{user}", self._member),
@@ -136,6 +137,9 @@ class Rest:
     async def _channels(self, request: web.Request, _: Json) -> list[Json]:
         guild = self._known_guild(request)
         return [channel.payload() for channel in guild.channels if channel.type not in THREADS]
+
+    async def _leave(self, request: web.Request, _: Json) -> None:
+        await self._peer.gone(self._known_guild(request))
 
     async def _member(self, request: web.Request, _: Json) -> Json:
         guild = self._known_guild(request)

@@ -117,9 +117,17 @@ class SlackPeer:
 
     # -- the workspace --------------------------------------------------------------------------------------------
 
-    def user(self, name: str, *, admin: bool = False, team: str = "", id: str = "") -> User:  # noqa: A002 - Slack's word
+    def user(
+        self,
+        name: str,
+        *,
+        admin: bool = False,
+        guest: bool = False,
+        team: str = "",
+        id: str = "",  # noqa: A002 - Slack's word
+    ) -> User:
         """A person; of another organisation with another `team`."""
-        user = User(id or f"U{self.world.number():04}A", name, team or self.world.team, admin)
+        user = User(id or f"U{self.world.number():04}A", name, team or self.world.team, admin, guest)
         self.world.users[user.id] = user
         return user
 

@@ -153,7 +153,7 @@ class WebApi:
             raise _Refuses("user_not_found")
         profile = {"display_name": user.name, "real_name": user.name.title()}
         told = {"id": user.id, "team_id": user.team, "name": user.name, "is_admin": user.admin, "profile": profile}
-        return {"user": told}
+        return {"user": told | {"is_restricted": user.guest}}
 
     # -- messages -------------------------------------------------------------------------------------------------
 

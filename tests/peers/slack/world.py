@@ -27,6 +27,7 @@ class User:
     name: str
     team: str
     admin: bool = False
+    guest: bool = False
 
 
 @dataclass(slots=True)
