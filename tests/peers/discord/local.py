@@ -287,6 +287,12 @@ class LocalDiscord:
                 self.refusals.remove(order)
                 raise order.refusal
 
+    async def gone(self, guild: Guild) -> None:
+        """The bot is no member any more."""
+        guild.members.pop(self.bot.id, None)
+        self.guilds.remove(guild)
+        await self.gateway.emit("GUILD_DELETE", {"id": str(guild.id)})
+
     async def record(self, method: str, path: str, body: Json, status: int) -> None:
         """Keep one REST call."""
         self.calls.append(Call(method, path, body, status))

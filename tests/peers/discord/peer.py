@@ -143,12 +143,6 @@ class DiscordPeer(LocalDiscord):
         """The bot is removed from the guild."""
         await self.gone(guild)
 
-    async def gone(self, guild: Guild) -> None:
-        """The bot is no member any more."""
-        guild.members.pop(self.bot.id, None)
-        self.guilds.remove(guild)
-        await self.gateway.emit("GUILD_DELETE", {"id": str(guild.id)})
-
     async def leave_thread(self, thread: Channel) -> None:
         """Somebody takes the bot out of a thread."""
         thread.members.discard(self.bot.id)
