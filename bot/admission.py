@@ -18,8 +18,8 @@ from bot.limits import Answered, Bucket, Dm, Quiet
 from bot.parts import Parts
 from bot.wording import CANNOT_TELL, DM_NOT_NAMED, DM_NOT_SHARED, SERVER_NOT_NAMED, too_much_here, too_much_of_you
 from memory_core.errors import StoreError
+from memory_core.gate import has_index
 from memory_core.ids import PersonKey, RoomKey, RoomKind
-from memory_core.layouts import INDEX
 from memory_core.messages import Voice
 
 KEPT = 10_000
@@ -82,7 +82,7 @@ class Admission:
     async def _is_known(self, person: PersonKey) -> bool:
         """Has the person a memory of their own? One that cannot be read counts as theirs."""
         try:
-            return await self._parts.handles.open(self._parts.rooms.person(person)).store.stamp(INDEX) is not None
+            return await has_index(self._parts.handles.open(self._parts.rooms.person(person)))
         except StoreError:
             return True
 

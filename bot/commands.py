@@ -20,13 +20,12 @@ from memory_core.extract import candidates_in
 from memory_core.faults import faults_in
 from memory_core.first_join import ensure_index, set_front, set_rule
 from memory_core.flush import Trigger, read_state
-from memory_core.gate import OpenIndex, open_index
+from memory_core.gate import OpenIndex, open_index, open_tasks
 from memory_core.handle import Handle
 from memory_core.ids import GroupScope, MessageKey, PageId, RoomKey, RoomKind, Scope
-from memory_core.layouts import TASKS, Form, Kind
+from memory_core.layouts import Form, Kind
 from memory_core.messages import Message, Voice
 from memory_core.over_budget import over_budget
-from memory_core.tasks import parse as parse_tasks
 from memory_core.terms import terms
 from memory_core.text import one_line
 from memory_core.zone import zone_of
@@ -162,7 +161,7 @@ class Commands:
                 flush_number=state.flush_number,
                 unsaved=await _unsaved(handle),
                 pending=len(state.pending_items),
-                tasks=await _tasks(handle),
+                tasks=tuple(f"{task.title} ({task.status})" for task in await open_tasks(handle)),
                 pages=sizes,
                 budget_tokens=budget,
                 spent_tokens=talk.session.spent_tokens,
@@ -218,13 +217,6 @@ async def _unsaved(handle: Handle) -> int:
     """How many messages of people wait for the next save."""
     contexts = [await handle.ledger.context(one, tail=0) for one in await handle.ledger.conversations()]
     return sum(entry.message.voice is Voice.PERSON for context in contexts for entry in context.fresh)
-
-
-async def _tasks(handle: Handle) -> tuple[str, ...]:
-    """The open tasks, worded."""
-    page = await handle.store.read(TASKS)
-    tasks = parse_tasks(page.text).tasks if page is not None else ()
-    return tuple(f"{task.title} ({task.status})" for task in tasks if task.status != "done")
 
 
 def _rooms(incoming: Incoming, scope: Scope) -> list[RoomKey]:

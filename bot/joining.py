@@ -16,8 +16,8 @@ from adapters.messages import Button, Incoming
 from bot.parts import Parts
 from bot.wording import HELLO_AGAIN, RECORDED, greeting, topic_button
 from memory_core.first_join import answer_purpose
+from memory_core.gate import has_index
 from memory_core.ids import MessageKey, RoomKey, Scope
-from memory_core.layouts import INDEX
 from memory_core.ledger.base import RoomState
 from memory_core.zone import zone_of
 
@@ -57,7 +57,7 @@ class Joining:
     async def words(self, incoming: Incoming, scope: Scope, *, invited: bool) -> tuple[str, tuple[Button, ...], bool]:
         """What to say to a room that was joined or first addressed: text, buttons, does it ask for the purpose?"""
         state = await self.state(incoming.room.key)
-        if await self._parts.handles.open(scope).store.stamp(INDEX) is not None:
+        if await has_index(self._parts.handles.open(scope)):
             if state.greeted_at is None:
                 return (RECORDED, (), False)
             return (HELLO_AGAIN if invited else "", (), False)

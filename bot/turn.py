@@ -23,7 +23,7 @@ from adapters.rooms import Placed
 from bot.admission import Admission, asks
 from bot.agent import Ask
 from bot.commands import Answer, Commands, gives, is_public
-from bot.conversations import Talk
+from bot.conversations import Talk, to_its_end
 from bot.doors import Doors
 from bot.heard import concerns_us, event_of, masked, message_of, own_events
 from bot.joining import Joining
@@ -49,6 +49,7 @@ from memory_core.commands import text_command
 from memory_core.errors import LedgerFailed, RememError, StoreError
 from memory_core.extract import at_once
 from memory_core.flush import Trigger
+from memory_core.gate import fingerprint
 from memory_core.ids import RoomKind, Scope
 from memory_core.ledger.base import Hit
 from memory_core.loading import disclose
@@ -253,12 +254,11 @@ class Turn:
             return []  # deleted or edited while it waited: what it says now is for the next save
         try:
             page, record = await self._saving.write(scope, candidate)
-            stamp = await self._parts.handles.open(scope).store.stamp(page)
+            sha256 = await fingerprint(self._parts.handles.open(scope), page)
         except RememError as refused:
             _log.error("write failed", scope=scope.key, why=str(refused))
             return [write_failed(refused)]
-        if stamp is not None:
-            talk.session = talk.session.wrote(page, stamp.sha256)
+        talk.session = talk.session.wrote(page, sha256)
         return [noted(candidate, page, record)]
 
     async def _reply(self, incoming: Incoming, scope: Scope, talk: Talk, notes: list[str]) -> None:
@@ -347,7 +347,7 @@ class Turn:
             buttons=buttons,
             to_room=to_room,
         )
-        sent = await self._parts.adapters[incoming.room.key.platform].send(outgoing)
+        sent = await to_its_end(self._parts.adapters[incoming.room.key.platform].send(outgoing))
         if sent.delivery is not Delivery.SENT:
             _log.warning("answer not delivered", room=incoming.room.key, delivery=sent.delivery.value, why=sent.why)
         elif scope is not None:

@@ -10,7 +10,8 @@ ONE scope, so that there is nothing to ask another scope's page with, and it ope
 Everything else is Denied, with a reason of `DENIALS` that the model sees and the log counts. What text says, whoever
 wrote it, opens nothing. SOUL.md is for every scope (`persona`); in a group it is a part of the agent's prompt, like
 its rules, and counts in no memory budget. `show` and `pages` are for a person's own command (/remem show), which is
-not held to the routes, only to the scope; program files are shown to nobody.
+not held to the routes, only to the scope; program files are shown to nobody. `has_index`, `open_tasks`, `fingerprint`
+tell the bot what it must know of a memory besides: is there one, what is to be done, is a page as it was written.
 
 Not here: how much may be disclosed (memory_core.loading, session, budget).
 """
@@ -29,11 +30,23 @@ from memory_core.errors import Denied, UnknownPage
 from memory_core.handle import Handle
 from memory_core.ids import DirectScope, GroupScope, PageId, Scope
 from memory_core.index import Index, Route, parse
-from memory_core.layouts import INDEX, Form, PageRule, Table, journal_page
+from memory_core.layouts import INDEX, TASKS, Form, PageRule, Table, journal_page
 from memory_core.search import Found, Placed
 from memory_core.store.base import PageText, Stamp
+from memory_core.tasks import Task
+from memory_core.tasks import parse as parse_tasks
 
-__all__ = ["DENIALS", "Denied", "Found", "OpenIndex", "open_index", "persona"]
+__all__ = [
+    "DENIALS",
+    "Denied",
+    "Found",
+    "OpenIndex",
+    "fingerprint",
+    "has_index",
+    "open_index",
+    "open_tasks",
+    "persona",
+]
 
 DENIALS: Mapping[str, str] = MappingProxyType(
     {
@@ -61,6 +74,29 @@ async def open_index(handle: Handle) -> OpenIndex | None:
     """Read the scope's index; None where there is none on disk (then nothing may be read). Raises StoreError."""
     read = await handle.store.read(INDEX)
     return None if read is None else OpenIndex(read, parse(read.text, handle.table), handle)
+
+
+async def has_index(handle: Handle) -> bool:
+    """Does the scope have a memory already? Raises StoreError."""
+    return await handle.store.stamp(INDEX) is not None
+
+
+async def open_tasks(handle: Handle) -> tuple[Task, ...]:
+    """The scope's tasks that are not done; none where the file is broken, which `faults_in` tells.
+
+    Raises StoreError.
+    """
+    read = await handle.store.read(TASKS)
+    return parse_tasks(read.text).open if read is not None else ()
+
+
+async def fingerprint(handle: Handle, page: PageId) -> str:
+    """The hash of a page's bytes, by which a session knows its own writing again; '' where there is no page.
+
+    Raises UnknownPage, StoreError.
+    """
+    stamp = await handle.store.stamp(page)
+    return stamp.sha256 if stamp is not None else ""
 
 
 async def persona(handle: Handle) -> str:

@@ -1,7 +1,7 @@
 """A handle: all that may be done with ONE scope's memory, bound when it is made and never changed.
 
 Reads for a conversation go through the gate (memory_core.gate), which takes a handle and gives an `OpenIndex`; writes
-go through the flush and the commands of memory_core. Nothing outside memory_core commits to `store` (tested).
+go through the flush and the commands of memory_core. Nothing outside memory_core touches `store` (tested).
 """
 
 from __future__ import annotations
