@@ -99,13 +99,16 @@ class App:
             for name, one in self.adapters.items()
         ]
         try:
-            await asyncio.gather(*tasks)
+            # Not gather: a cancellation would end the adapters at once, before what they are saying is said.
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+            for task in done:
+                task.result()
         finally:
+            await self.parts.conversations.close()
             await asyncio.gather(*(one.close() for one in self.adapters.values()))
             for task in (*tasks, ringing, keeping):
                 task.cancel()
             await asyncio.gather(*tasks, ringing, keeping, return_exceptions=True)
-            await self.parts.conversations.close()
 
 
 def host_zone() -> tzinfo:

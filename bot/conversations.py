@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import structlog
 
@@ -25,8 +25,13 @@ from memory_core.session import Session
 BURST = 200
 """How many events of one room may wait at once."""
 
+SAYING_S = 2.0
+"""How long the end waits for an answer that is on its way to its platform."""
+
 Work: TypeAlias = Callable[[], Awaitable[None]]
 """What is to be done for one event."""
+
+_T = TypeVar("_T")
 
 _held: ContextVar[list[Work] | None] = ContextVar("held", default=None)
 
@@ -52,6 +57,17 @@ async def done(room: RoomKey, work: Work) -> None:
         _log.error("event failed", room=room, why=str(refused))
     except Exception:  # noqa: BLE001  # a task's end: one event must not take its room down
         _log.exception("event failed", room=room)
+
+
+async def to_its_end(saying: Awaitable[_T]) -> _T:
+    """Await `saying`; a cancellation waits for it, up to SAYING_S: an answer that was claimed must not get lost."""
+    task = asyncio.ensure_future(saying)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait({task}, timeout=SAYING_S)
+        task.cancel()
+        raise
 
 
 @dataclass(slots=True)
@@ -80,6 +96,7 @@ class Conversations:
         self._queues: dict[RoomKey, asyncio.Queue[Work]] = {}
         self._tasks: dict[RoomKey, asyncio.Task[None]] = {}
         self._talks: dict[Conversation, Talk] = {}
+        self._closed = False
 
     def talk(self, conversation: Conversation, scope: Scope) -> Talk:
         """The talk of a conversation; a new one if it is unknown or its room now belongs to another scope."""
@@ -103,6 +120,8 @@ class Conversations:
         """Queue work of a room; False if its queue is full. The room's task is started if there is none."""
         if (collected := _held.get()) is not None:
             collected.append(work)
+            return True
+        if self._closed:
             return True
         queue = self._queues.setdefault(room, asyncio.Queue(BURST))
         try:
@@ -128,7 +147,11 @@ class Conversations:
             await asyncio.wait(tuple(self._tasks.values()))
 
     async def close(self) -> None:
-        """Stop at once: what was not answered is in the ledger, and is saved with the next flush."""
+        """Stop at once, and begin nothing new: what was not answered is in the ledger, and is owed at the next start.
+
+        Only what is being said is said to its end (`to_its_end`).
+        """
+        self._closed = True
         tasks = tuple(self._tasks.values())
         for task in tasks:
             task.cancel()

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import structlog
 
-from bot.app import KNOWN, begin_ledger_anew, host_zone, opened, owners, platforms
+from bot.app import KNOWN, App, begin_ledger_anew, host_zone, opened, owners, platforms
 from bot.logs import set_up
 from bot.settings import Settings, load
 from memory_core.clock import SystemClock, day_in
@@ -86,7 +86,7 @@ async def _chat(settings: Settings) -> None:
             show_prompt=_prompt if sys.stdin.isatty() else _no_prompt,
         )
         app.add(console)
-        await app.run()
+        await _until_stopped(app, signal.SIGTERM)
 
 
 def _write(text: str) -> None:
@@ -139,11 +139,25 @@ async def run_platforms(settings: Settings) -> None:
         _log.info(
             "remem runs", workspace=str(settings.workspace), platforms=sorted(app.adapters), layout=settings.layout
         )
-        running = asyncio.create_task(app.run())
-        loop = asyncio.get_running_loop()
-        for stop in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(stop, running.cancel)
-        try:
-            await running
-        except asyncio.CancelledError:
-            _log.info("remem stops: what is not answered yet is kept")
+        await _until_stopped(app, signal.SIGTERM, signal.SIGINT)
+
+
+async def _until_stopped(app: App, *signals: signal.Signals) -> None:
+    """Run until the program ends by itself or is told to: then nothing more is taken in, and no model waited for."""
+    running, loop = asyncio.create_task(app.run()), asyncio.get_running_loop()
+
+    def stop() -> None:
+        running.cancel()
+        for told in signals:  # once: a second signal must not cut short what the first one began
+            loop.add_signal_handler(told, _patience)
+
+    for told in signals:
+        loop.add_signal_handler(told, stop)
+    try:
+        await running
+    except asyncio.CancelledError:
+        _log.info("remem stops: what is not answered yet is kept")
+
+
+def _patience() -> None:
+    _log.info("remem is stopping already")
