@@ -81,6 +81,8 @@ class Servers:
 
     async def _look_up(self, user: int) -> bool | None:
         ours = [guild for guild in self._client.guilds if not self._refused(str(guild.id))]
+        if not ours and not self._client.is_ready():
+            return None  # Discord has not told yet where we are
         asked = ours[:ASKED_SERVERS]
         answers: list[bool | None] = [None] if len(ours) > len(asked) else []
         try:

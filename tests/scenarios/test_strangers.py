@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -71,7 +72,7 @@ async def test_a_stranger_gets_one_friendly_line_and_nothing_is_kept(
         ({"dm": "owner", "owner": "discord:666"}, False),
     ],
 )
-async def test_who_is_welcome_has_a_dm_with_memory(tmp_path: Path, given: dict[str, str], shares: bool) -> None:
+async def test_who_is_welcome_has_a_dm_with_memory(tmp_path: Path, given: dict[str, Any], shares: bool) -> None:
     async with stage(tmp_path / "w", **given) as on:
         on.platform.shares[EVE.key] = shares
         (said,) = await on.says(DM, EVE, "decision: backups run at noon")
