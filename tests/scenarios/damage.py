@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import shutil
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
@@ -94,6 +95,14 @@ def grown(before: dict[str, bytes], after: dict[str, bytes]) -> None:
     for name, content in before.items():
         if name.endswith(".md"):
             assert set(content.splitlines()) <= set(after[name].splitlines()), name
+
+
+def unlike(number: int) -> str:
+    """Five words that no other number's share, so that no decision is taken for a correction of another."""
+    digest = (
+        hashlib.sha256(str(number).encode()).hexdigest().translate(str.maketrans("0123456789", "ghiklmnoprs"[:10]))
+    )
+    return " ".join(digest[at : at + 7] for at in range(0, 35, 7))
 
 
 class FullDisk(FailingDisk):

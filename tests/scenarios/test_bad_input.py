@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import shutil
 from collections.abc import AsyncIterator
@@ -34,6 +33,7 @@ from tests.scenarios.damage import (
     mend,
     on_disk,
     sentence,
+    unlike,
 )
 from tests.scenarios.terminal import START, settings, terminal
 
@@ -250,14 +250,6 @@ async def test_a_title_that_cannot_be_noted_takes_no_memory_away(workspace: Path
 
 
 # -- a full disk -----------------------------------------------------------------------------------------------------
-
-
-def unlike(number: int) -> str:
-    """Five words that no other number's share, so that no decision is taken for a correction of another."""
-    digest = (
-        hashlib.sha256(str(number).encode()).hexdigest().translate(str.maketrans("0123456789", "ghiklmnoprs"[:10]))
-    )
-    return " ".join(digest[at : at + 7] for at in range(0, 35, 7))
 
 
 def _titles(workspace: Path) -> list[str]:
