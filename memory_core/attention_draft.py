@@ -14,7 +14,7 @@ from typing import Protocol
 from memory_core import attention, tasks
 from memory_core.bars import Fact
 from memory_core.clock import day_in
-from memory_core.ids import PageId
+from memory_core.ids import MessageKey, PageId
 from memory_core.layouts import TASKS, Kind
 from memory_core.operations import Operation
 from memory_core.operations.attention import DropBlocker, DropRow, PutBlocker, PutFact, PutRow, PutTask
@@ -66,7 +66,13 @@ class AttentionDraft:
         kept = {row.key for row in attention.parse(attention.without_done(text, today)).tasks}
         for row in attention.parse(text).tasks:
             if row.key not in kept:
-                self.draft.do(DropRow(self.page, row.task))
+                self.draft.do(DropRow(self.page, row.task, keys=self._stated_by(row.key)))
+
+    def _stated_by(self, row: str) -> tuple[MessageKey, ...]:
+        """The message that stated the task of that row."""
+        known = tasks.parse(self.draft.texts.get(TASKS, "")).tasks
+        found = [task.source.rpartition(", ")[2] for task in known if attention.TaskRow(task.title).key == row]
+        return tuple(MessageKey(key) for key in found if key)
 
     def _text(self) -> str:
         return self.draft.texts.get(self.page, "")
@@ -127,7 +133,8 @@ class AttentionDraft:
         notes += [f"done {fact.day.isoformat()}"] if done else []
         who = "" if old else fact.who
         row = attention.TaskRow(task.title, task.status.value, who, ", ".join(notes))
-        first = self.draft.do(PutRow(self.page, row))
+        keys = (*self._stated_by(row.key), *(key for source in fact.sources for key in source.keys))
+        first = self.draft.do(PutRow(self.page, row, keys=tuple(dict.fromkeys(keys))))
         second = self.draft.do(PutTask(TASKS, task, self.draft.now.astimezone(self.draft.zone)))
         return first or second
 

@@ -75,6 +75,8 @@ class Draft:
     texts: dict[PageId, str]
     base: dict[PageId, str]
     """The pages as undo shall leave them: as they were read, and without what must not come back."""
+    read: Mapping[PageId, str]
+    """The pages as they were read."""
     index: Index
     operations: list[Operation] = field(default_factory=list)
     inverses: list[Operation] = field(default_factory=list)
@@ -86,6 +88,8 @@ class Draft:
     last_said: dict[str, datetime] = field(default_factory=dict)
     touched: set[str] = field(default_factory=set)
     """Identities of records that this flush wrote or hit: a repeat of one counts no second time."""
+    taken_out: bool = False
+    """Was an operation taken out again?"""
 
     @property
     def has_content(self) -> bool:
@@ -118,12 +122,22 @@ class Draft:
     def exact(self) -> tuple[Patch | Unmake, ...]:
         """The way back, byte for byte, page by page."""
         found: list[Patch | Unmake] = []
+        texts = self._written() if self.taken_out else self.texts
         for page in dict.fromkeys(operation.page for operation in self.inverses):
             if page not in self.base:
-                found.append(Unmake(page, text_hash(self.texts[page])))
-            elif self.base[page] != self.texts[page]:
-                found.append(Patch(page, hunks(self.base[page], self.texts[page])))
+                found.append(Unmake(page, text_hash(texts[page])))
+            elif self.base[page] != texts[page]:
+                found.append(Patch(page, hunks(self.base[page], texts[page])))
         return tuple(found)
+
+    def _written(self) -> dict[PageId, str]:
+        """The pages as the operations make them, which may place a record otherwise than one that was taken out."""
+        texts = dict(self.read)
+        for operation in self.operations:
+            page = operation.page
+            text = texts.get(page) or start_text(self.table, page)
+            texts[page] = operation.apply(text, self.table.rule(page).form)
+        return texts
 
     def take(self, fact: Fact) -> None:
         """Write a settled fact where it belongs; it is counted and noted if it is news."""
@@ -240,6 +254,7 @@ class Draft:
         for at, operation in enumerate(self.operations):
             if isinstance(operation, AddRecord) and operation.page == page and operation.record.identity == identity:
                 del self.operations[at]
+                self.taken_out = True
                 self.inverses = [one for one in self.inverses if one != operation.undo("")]
                 self.texts[page] = remove(self.texts[page], identity)
                 return True
@@ -323,4 +338,4 @@ def _ours(record: Record) -> bool:
 
 def new_draft(table: Table, zone: tzinfo, now: datetime, texts: Mapping[PageId, str], index: Index) -> Draft:
     """A draft on these pages."""
-    return Draft(table, zone, now, dict(texts), dict(texts), index)
+    return Draft(table, zone, now, dict(texts), dict(texts), texts, index)

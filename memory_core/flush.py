@@ -189,9 +189,11 @@ async def _save(
     last = await last_step(handle.ledger)
     ready, still = await divided(handle, last.waiting)
     found = await gather(handle.ledger, facts, spoken, lambda: retracted(heard))
-    pending = without(state.pending_items, {*found.gone, *found.revised})
-    settled, pending = settle(pending, facts) if heard else ((), pending)
-    found = replace(found, facts=settled, ready=tuple(one.operation for one in ready))
+    says_now = {key: await ear.again(key) for key in found.revised}
+    known = without(state.pending_items, {*found.gone, *found.revised})
+    open_now = [fact for said in says_now.values() for fact in said if not fact.settled]
+    settled, pending = settle(known, [*facts, *open_now]) if heard or open_now else ((), known)
+    found = replace(found, facts=settled, says_now=says_now, ready=tuple(one.operation for one in ready))
     cursors = {part.conversation: part.last_seq for part in heard}
     nothing = Receipt(state.flush_number, trigger, messages=len(spoken), pending=len(pending), at=now)
     if found.is_empty and pending == state.pending_items:
@@ -206,7 +208,7 @@ async def _save(
     changed = await fill(handle, draft, found, ear.again)
     if draft.has_content:
         draft.finish(len(pending))
-    gone = {*found.gone, *found.revised} if changed else set()
+    gone = {*found.gone, *(found.revised if changed or known != state.pending_items else ())}
     receipt = replace(nothing, kinds=dict(draft.kinds), pages=tuple(draft.pages), written=draft.has_content)
     body = Body(
         receipt,
@@ -218,6 +220,7 @@ async def _save(
         scrubbed(last.steps, gone, changed),
         tuple(one for one in still if not holds(one.operation, found.gone)),
     )
-    plan = next_plan(last, state, body, draft, cursors, at_once=len(found.written))
+    told = replace(state, pending_items=known)
+    plan = next_plan(last, told, body, draft, cursors, at_once=len(found.written))
     await handle.ledger.save_plan(plan)
     return await finish(handle, plan, standing)

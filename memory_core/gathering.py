@@ -7,8 +7,8 @@ back leaves; settled facts; what was written at once; anchors; hits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 
 from memory_core import tasks
@@ -57,6 +57,8 @@ class Gathered:
     """Messages that are heard here as they read now: what they said before leaves, what they say now is new."""
     revised: tuple[MessageKey, ...]
     """Messages that were flushed earlier and edited since (memory_core.revision)."""
+    says_now: Mapping[MessageKey, Sequence[Fact]] = field(default_factory=dict)
+    """What the revised ones say as they read now."""
     ready: tuple[Operation, ...] = ()
     """What waited for a page that held bad bytes, and can be written now."""
 
@@ -118,7 +120,7 @@ async def fill(handle: Handle, draft: Draft, found: Gathered, again: Again) -> s
     for key in sorted(found.gone):
         changed |= await forget(draft, key, again)
     for key in found.revised:
-        changed |= revise(draft, key, await again(key))
+        changed |= revise(draft, key, found.says_now.get(key, ()))
     at_once = {(message, page) for message, page, _ in found.written if message not in found.edited}
     for fact in found.facts:
         if not any((key, draft.page_of(fact)) in at_once for source in fact.sources for key in source.keys):

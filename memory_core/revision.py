@@ -11,7 +11,7 @@ else it keeps the words, which the others bear.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeAlias
 
 from memory_core import journal
@@ -49,7 +49,7 @@ async def forget(draft: Draft, key: MessageKey, again: Again) -> set[PageId]:
     return withdraw(draft, key)
 
 
-def revise(draft: Draft, key: MessageKey, facts: tuple[Fact, ...]) -> set[PageId]:
+def revise(draft: Draft, key: MessageKey, facts: Sequence[Fact]) -> set[PageId]:
     """A flushed message was edited and says `facts` now; the pages that this changed."""
     if _said(draft, key) == sorted(flat(noted(fact)) for fact in facts if fact.settled):
         return set()

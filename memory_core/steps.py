@@ -82,5 +82,7 @@ def next_plan(
         at_once=at_once,
     )
     before = () if body.content else body.steps
-    body = replace(body, receipt=replace(body.receipt, number=number), steps=(step, *before))
+    nothing = step.quiet and not step.inverses and step.pending == step.told.pending
+    steps = before if nothing else (step, *before)
+    body = replace(body, receipt=replace(body.receipt, number=number), steps=steps)
     return Plan(last.id_of(number), number, dump(body), cursors)

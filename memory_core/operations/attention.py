@@ -1,6 +1,7 @@
 """Operations on attention and on pending_tasks.json (the two rules they keep: memory_core.operations).
 
-`given` is what an inverse takes back: where a person changed it since, the inverse does nothing.
+`given` is what an inverse takes back: where a person changed it since, the inverse does nothing. Rows stand without
+the keys of their messages; the operations bear them all the same, so that a plan can be rid of what was deleted.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ class PutRow:
     row: attention.TaskRow
     whole: bool = False
     given: attention.TaskRow | None = None
+    keys: tuple[MessageKey, ...] = ()
     op: Literal["put_row"] = "put_row"
 
     def apply(self, text: str, form: Form) -> str:
@@ -34,7 +36,9 @@ class PutRow:
         """The row that stood there, or none."""
         old = attention.parse(before).row(self.row.task)
         new = attention.parse(self.apply(before, Form.ATTENTION)).row(self.row.task)
-        return PutRow(self.page, old, True, new) if old else DropRow(self.page, self.row.task, new)
+        if old is None:
+            return DropRow(self.page, self.row.task, new, self.keys)
+        return PutRow(self.page, old, True, new, self.keys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,7 @@ class DropRow:
     page: PageId
     title: str
     given: attention.TaskRow | None = None
+    keys: tuple[MessageKey, ...] = ()
     op: Literal["drop_row"] = "drop_row"
 
     def apply(self, text: str, form: Form) -> str:
@@ -55,7 +60,7 @@ class DropRow:
     def undo(self, before: str) -> PutRow:
         """The row as it stood."""
         old = attention.parse(before).row(self.title) or attention.TaskRow(self.title)
-        return PutRow(self.page, old, whole=True)
+        return PutRow(self.page, old, True, None, self.keys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +114,7 @@ class PutFact:
     value: str
     keys: tuple[MessageKey, ...] = ()
     given: str | None = None
+    given_keys: tuple[MessageKey, ...] = ()
     op: Literal["put_fact"] = "put_fact"
 
     def apply(self, text: str, form: Form) -> str:
@@ -121,7 +127,7 @@ class PutFact:
         """The value that stood there, or none."""
         new = attention.parse(self.apply(before, Form.ATTENTION)).fact(self.key)
         old = attention.parse(before).fact(self.key)
-        return PutFact(self.page, self.key, old, attention.keys_of(before, fact=self.key), new)
+        return PutFact(self.page, self.key, old, attention.keys_of(before, fact=self.key), new, self.keys)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Literal
@@ -39,22 +40,22 @@ class AddRecord:
 
     def undo(self, before: str) -> DropRecord:
         """Without it."""
-        return DropRecord(self.page, self.record.identity, self.block)
+        return DropRecord(self.page, self.record.identity, words_hash(self.record))
 
 
 @dataclass(frozen=True, slots=True)
 class DropRecord:
-    """A record leaves its page; with a `block` only as long as it says what the block says."""
+    """A record leaves its page; with `words` only as long as it says what this hash was made of."""
 
     page: PageId
     identity: str
-    block: str = ""
+    words: str = ""
     op: Literal["drop_record"] = "drop_record"
 
     def apply(self, text: str, form: Form) -> str:
         """The page without the record; one that a person changed meanwhile stays as it is."""
         placed = parse(text).find(self.identity)
-        if placed is None or (self.block and not _same_words(placed, parse(self.block).records)):
+        if placed is None or (self.words and self.words != words_hash(placed.record)):
             return text
         return remove(text, self.identity)
 
@@ -206,11 +207,13 @@ class ReviseRecord:
         return ReviseRecord(self.page, new.identity, old.title, old.body, old.tags)
 
 
+def words_hash(record: Record) -> str:
+    """The hash of what the record says itself: hits, sources and links apart."""
+    said = "\n".join((str(record.day), record.title, record.body, *record.extra))
+    return hashlib.sha256(said.encode("utf-8", "replace")).hexdigest()[:16]
+
+
 def _same_words(placed: PlacedRecord, planned: tuple[PlacedRecord, ...]) -> bool:
     """Does the record say what it said when the plan was made, hits and sources apart?"""
     old = placed.record
-    return any(
-        (one.record.title, one.record.body, one.record.extra, one.record.day)
-        == (old.title, old.body, old.extra, old.day)
-        for one in planned
-    )
+    return any(words_hash(one.record) == words_hash(old) for one in planned)

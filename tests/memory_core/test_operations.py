@@ -29,6 +29,7 @@ from memory_core.operations.records import (
     StrikeRecord,
     TouchRecord,
     UnstrikeRecord,
+    words_hash,
 )
 from memory_core.operations.routes import AddLine, AddRoute, DeprecateRoute, DropLine
 from memory_core.patches import hunks
@@ -94,7 +95,7 @@ KINDS = (
         (
             *(AddRecord(EXPERIENCE, render(record)) for record in RECORDS),
             *(DropRecord(EXPERIENCE, record.identity) for record in RECORDS),
-            *(DropRecord(EXPERIENCE, record.identity, render(record)) for record in RECORDS),
+            *(DropRecord(EXPERIENCE, record.identity, words_hash(record)) for record in RECORDS),
             *(ReviseRecord(EXPERIENCE, record.identity, record.title, "now so", ("a",)) for record in RECORDS),
             *(TouchRecord(EXPERIENCE, record.identity, 2, date(2026, 5, 1), (_source(7),)) for record in RECORDS),
             *(LowerRecord(EXPERIENCE, record.identity, 0, None, _source(7).keys) for record in RECORDS),
