@@ -135,7 +135,7 @@ class Draft:
         texts = dict(self.read)
         for operation in self.operations:
             page = operation.page
-            text = texts.get(page) or start_text(self.table, page)
+            text = texts[page] if page in texts else start_text(self.table, page)
             texts[page] = operation.apply(text, self.table.rule(page).form)
         return texts
 
