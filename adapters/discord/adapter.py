@@ -6,7 +6,9 @@ and sending, and what Discord refuses is told by errors.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 
 import aiohttp
 import discord
@@ -20,6 +22,9 @@ from adapters.discord.places import channel_id, kind_of
 from adapters.discord.servers import RefusedServer
 from adapters.messages import Delivery, Outgoing, Sent
 from memory_core.ids import Conversation, PersonKey, RoomKey, RoomKind
+
+TYPING_S = 1.0
+"""discord.py tries again for half a minute where Discord answers 500."""
 
 
 class DiscordAdapter:
@@ -99,13 +104,12 @@ class DiscordAdapter:
         return await sending.send(self._connection, self._connection.asked, outgoing)
 
     async def typing(self, conversation: Conversation) -> None:
-        """Show that an answer is being made, for ten seconds."""
+        """Show that an answer is being made, for ten seconds; the answer waits no longer for it than TYPING_S."""
         if self._connection is None or self._closed:
             return
-        try:
-            await self._connection.get_partial_messageable(channel_id(conversation)).typing()
-        except REFUSALS:
-            return
+        with suppress(*REFUSALS):
+            async with asyncio.timeout(TYPING_S):
+                await self._connection.get_partial_messageable(channel_id(conversation)).typing()
 
     async def is_admin(self, room: RoomKey, person: PersonKey) -> bool:
         """Manage Channels or Manage Server; in a DM the person themselves."""

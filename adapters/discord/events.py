@@ -22,7 +22,7 @@ import discord
 
 from adapters.base import CaughtUp, Deliver, WhatIsBehind
 from adapters.discord import normalise, notices
-from adapters.discord.asked import AskedTable
+from adapters.discord.asked import NOT_KEPT, AskedTable
 from adapters.discord.catch_up import CatchUp
 from adapters.discord.channels import Channels, Recent
 from adapters.discord.command import command_tree
@@ -128,7 +128,18 @@ class Connection(RoomEvents):
         if incoming is None:
             return True
         self._note(message, incoming, channel)
-        return (await self.door(replace(incoming, late=late))).durable
+        taken = await self.door(replace(incoming, late=late))
+        waits = incoming.addressed and incoming.author.voice is Voice.PERSON and not late
+        if waits and not taken.durable and not self.door.closed:
+            await self._not_kept(message)
+        return taken.durable
+
+    async def _not_kept(self, message: discord.Message) -> None:
+        """Discord delivers a message once: who waits for an answer to one that could not be kept hears it now."""
+        try:
+            await message.channel.send(NOT_KEPT, allowed_mentions=NO_PINGS)
+        except REFUSALS as error:
+            _log.warning("A message could not be answered: %s", why(error))
 
     def _note(self, message: discord.Message, incoming: Incoming, channel: Channel) -> None:
         """What people are called. A thread in which we speak, or are spoken to, is one that we were called into."""

@@ -8,10 +8,13 @@ from datetime import UTC, datetime
 import pytest
 
 from adapters.base import Taken
+from adapters.discord.asked import NOT_KEPT
 from adapters.discord.door import Door
 from adapters.messages import Author, Happening, Incoming, Room
 from memory_core.errors import LedgerFailed
 from memory_core.ids import Conversation, EventKey, PersonKey, RoomKey, RoomKind
+from tests.adapters.discord_support import Heard, running
+from tests.peers.discord import DiscordPeer
 
 ROOM = RoomKey("discord:1")
 EVENT = Incoming(
@@ -43,6 +46,27 @@ async def test_closing_waits_for_what_is_inside_and_lets_nothing_in() -> None:
     kept.set()
     await closing
     assert (await handing).durable
+
+
+@pytest.mark.asyncio
+async def test_who_waits_for_an_answer_hears_that_it_was_not_kept() -> None:
+    async def full(_: Incoming) -> Taken:
+        raise LedgerFailed("The disk is full; nothing was kept.")
+
+    heard = Heard(full)
+    async with DiscordPeer() as peer:
+        guild = peer.add_guild("Acme", ("build",))
+        ana = peer.add_user("ana", guild)
+        build = guild.channel("build")
+        async with running(peer, heard):
+            await peer.message(build, ana, "talk among people")
+            await heard.said("talk among people")
+            await peer.message(build, ana, f"{peer.bot.mention} which cache?")
+            told = await peer.sent(lambda one: one.text == NOT_KEPT)
+            assert told.channel is build
+            await peer.message(peer.dm(ana), ana, "and mine?")
+            await peer.sent(lambda one: one.text == NOT_KEPT, 2)
+            assert len(peer.said) == 2
 
 
 @pytest.mark.asyncio

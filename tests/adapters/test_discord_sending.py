@@ -180,6 +180,17 @@ async def test_typing_is_shown_and_never_fails(caplog: pytest.LogCaptureFixture)
         assert caplog.records == []
 
 
+async def test_an_answer_does_not_wait_until_typing_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("adapters.discord.adapter.TYPING_S", 0.1)
+    async with DiscordPeer() as peer:
+        build = peer.add_guild("Acme", ("build",)).channel("build")
+        async with running(peer, Heard()) as adapter:
+            peer.refuse("POST", "/typing", Refused(500, 0, "Internal Server Error"), times=9)
+            await adapter.typing(_place(build))
+            assert [call.status for call in peer.calls if call.path.endswith("/typing")] == [500]
+            assert (await adapter.send(Outgoing(_place(build), "hello"))).delivery is Delivery.SENT
+
+
 async def test_before_it_is_connected_nothing_is_said() -> None:
     adapter = DiscordAdapter("a.b.c")
     sent = await adapter.send(Outgoing(Conversation(RoomKey("discord:1")), "hello"))
