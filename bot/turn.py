@@ -39,6 +39,7 @@ from bot.wording import (
     at_breaker,
     command_failed,
     last_flush,
+    not_answered,
     noted,
     secret_seen,
     server_greeting,
@@ -46,7 +47,7 @@ from bot.wording import (
     write_failed,
 )
 from memory_core.commands import text_command
-from memory_core.errors import LedgerFailed, RememError, StoreError
+from memory_core.errors import LedgerError, LedgerFailed, RememError, StoreError
 from memory_core.extract import at_once
 from memory_core.flush import Trigger
 from memory_core.gate import fingerprint
@@ -262,7 +263,7 @@ class Turn:
         return [noted(candidate, page, record)]
 
     async def _reply(self, incoming: Incoming, scope: Scope, talk: Talk, notes: list[str]) -> None:
-        """Answer; that it is too much, or memory that cannot be read, is told in the answer's place."""
+        """Answer; that it is too much, or what fails (memory, ledger, model), is told in the answer's place."""
         too_much = self._admission.too_much(incoming, recorded=True)
         if too_much is not None:
             if await self._claim(incoming) and too_much:
@@ -270,10 +271,15 @@ class Turn:
             return
         try:
             await self._answer(incoming, scope, talk, notes)
-        except StoreError as refused:
-            _log.error("not answered from memory", scope=scope.key, why=str(refused))
+        except LedgerError as refused:
+            # It cannot be marked as answered either: it stays owed, and is answered after a restart at the latest.
+            _log.error("not answered", scope=scope.key, why=str(refused))
+            await self._say(incoming, "\n\n".join([*notes, not_answered(refused)]))
+        except RememError as refused:
+            _log.error("not answered", scope=scope.key, why=str(refused))
+            failed = answer_failed if isinstance(refused, StoreError) else not_answered
             if await self._claim(incoming):
-                await self._say(incoming, "\n\n".join([*notes, answer_failed(refused)]))
+                await self._say(incoming, "\n\n".join([*notes, failed(refused)]))
 
     async def _answer(self, incoming: Incoming, scope: Scope, talk: Talk, notes: list[str]) -> None:
         """Disclose, ask the agent, mark as answered, send, record."""

@@ -156,6 +156,11 @@ def answer_failed(refused: RememError) -> str:
     return f"I cannot look into my memory now: {refused} What you said is kept."
 
 
+def not_answered(refused: RememError) -> str:
+    """That no answer could be made (the model, the ledger); the message itself is kept."""
+    return f"I cannot answer now: {refused} What you said is kept; please ask again in a while."
+
+
 async def last_flush(handle: Handle) -> str:
     """The line that ends the first reply of a DM session: `last flush: YYYY-MM-DD HH:mm`."""
     moment = (await read_state(handle)).last_flush_time
