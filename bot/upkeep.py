@@ -11,7 +11,7 @@ and tried again; it is never in the way of a save or an answer.
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import structlog
 
@@ -59,9 +59,9 @@ class Upkeep:
 
     async def sweep(self) -> int:
         """Erase in every scope what is old enough; how many messages."""
-        if self._days is None:
+        before = self._before()
+        if before is None:
             return 0
-        before = self._clock.now() - timedelta(days=self._days)
         try:
             scopes = await self._intake.kept(before)
         except RememError as refused:
@@ -94,12 +94,17 @@ class Upkeep:
             await self.overview()
             await asyncio.sleep(OVERVIEW_S)
 
+    def _before(self) -> datetime | None:
+        """What was sent before that goes; None: nothing. A platform's clock may be ahead of ours."""
+        if self._days is None:
+            return None
+        return self._clock.now() - timedelta(days=self._days or -1)
+
     async def _erase(self, scope: Scope) -> int:
         """Erase in one scope; what fails is tried again by the next sweep."""
-        if self._days is None:
+        before, handle = self._before(), self._handles.open(scope)
+        if before is None:
             return 0
-        handle = self._handles.open(scope)
-        before = self._clock.now() - timedelta(days=self._days)
         try:
             erased = await handle.ledger.erase(before)
             lines = await erase_raw(handle, day_in(await zone_of(handle), before))
