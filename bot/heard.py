@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
+from functools import lru_cache
 
 from adapters.messages import Happening, Incoming, Sent
 from bot.wording import attached
@@ -33,15 +34,17 @@ def concerns_us(incoming: Incoming, state: RoomState) -> bool:
 def masked(incoming: Incoming) -> tuple[Incoming, tuple[str, ...]]:
     """The event without secrets, attachments told in words; and which kinds of secret its author showed."""
     text, words = mask(attached(incoming.text, incoming.attachments)), mask(incoming.words)
-    room = replace(
-        incoming.room,
-        title=mask(incoming.room.title).text,
-        topic=mask(incoming.room.topic).text,
-        server=mask(incoming.room.server).text,
-    )
-    author = replace(incoming.author, name=mask(incoming.author.name).text)
+    of = incoming.room
+    room = replace(of, title=_label(of.title), topic=_label(of.topic), server=_label(of.server))
+    author = replace(incoming.author, name=_label(incoming.author.name))
     plain = replace(incoming, text=text.text, words=words.text, room=room, author=author, attachments=())
     return plain, (*text.kinds, *words.kinds)
+
+
+@lru_cache(maxsize=4096)
+def _label(text: str) -> str:
+    """A title or name without secrets; the same ones come with every event."""
+    return mask(text).text
 
 
 def event_of(incoming: Incoming, scope: Scope | None, state: RoomState) -> Event:
