@@ -135,11 +135,13 @@ async def stage(
         ledger_faults=faults,
     ) as app:
         app.add(platform)
+        await app.take_up()
         running = asyncio.create_task(platform.run(app.turn.take_in))
         await asyncio.sleep(0)
+        await app.turn.answer_owed(platform.platform)
         try:
             yield Stage(app, clock, events, platform, workspace)
         finally:
+            await app.parts.conversations.close()
             await platform.close()
             await running
-            await app.parts.conversations.close()
