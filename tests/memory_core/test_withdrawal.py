@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from memory_core import attention, daily, journal
 from memory_core.candidates import Candidate
 from memory_core.ids import DirectScope, EventKey, MessageKey, PersonKey
-from memory_core.layouts import APM, Kind
+from memory_core.layouts import Kind
 from memory_core.ledger.base import Edited
 from memory_core.undo import undo
 from tests.memory_core.flush_kit import World
@@ -214,4 +214,3 @@ def test_marks_are_read_back_and_a_persons_comment_is_none() -> None:
     own = "## Blockers\n\n- the build <!-- ask Bo -->\n"
     assert attention.parse(own).blockers == ("the build <!-- ask Bo -->",)
     assert attention.with_blocker(own, "the build <!-- ask Bo -->", keys) == own
-    assert APM.group.rule  # the layout's forms are those of every test here
