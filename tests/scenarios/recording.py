@@ -39,11 +39,19 @@ class RecordingAdapter:
         self._admins = admins
         self._deliver: Deliver | None = None
         self._closed: asyncio.Event | None = None
+        self._running = False
 
     async def run(self, deliver: Deliver, caught_up: CaughtUp = nothing_owed) -> None:
         """Take events until `close`."""
         self._deliver, self._closed = deliver, asyncio.Event()
+        await caught_up()
+        self._running = True
         await self._closed.wait()
+
+    @property
+    def running(self) -> bool:
+        """Does it take events, and has it told that it caught up?"""
+        return self._running
 
     async def happens(self, incoming: Incoming) -> Taken:
         """Hand one event in, as the platform's library would."""
@@ -77,7 +85,7 @@ class RecordingAdapter:
 
     async def close(self) -> None:
         """End `run`."""
-        self._deliver = None
+        self._deliver, self._running = None, False
         if self._closed is not None:
             self._closed.set()
 
