@@ -192,6 +192,7 @@ class Turn:
         sent = await self._say(incoming, text, buttons=buttons, to_room=True) if text else None
         question = sent.messages[-1] if sent and sent.messages and asks else None
         if sent is not None and sent.delivery is not Delivery.SENT:
+            self._joining.mute(incoming.room.key)
             if sent.delivery is not Delivery.FAILED:
                 await self._claim(incoming)  # where we may not speak nothing is owed, also not after a restart
             return False

@@ -96,12 +96,13 @@ class AskedTable:
         done, _ = await asyncio.wait({taking}, timeout=ACKNOWLEDGE_S)
         decided = bool(done) and taking.exception() is None
         await asked.acknowledge(private=taking.result().private if decided else not is_public(incoming.words))
-        durable = False
         try:
             durable = (await taking).durable
-        finally:  # also where the bot fails in a way that nobody foresaw, which discord.py logs
-            if not durable:
-                await asked.refuse(NOT_KEPT)
+        except Exception:  # nobody foresaw it: the asker is told, discord.py logs it
+            await asked.refuse(NOT_KEPT)
+            raise
+        if not durable:
+            await asked.refuse(NOT_KEPT)
 
     async def alive(self, answer_to: str) -> Asked | None:
         """The interaction of `Incoming.answer_to`, if an answer can still go through it."""
