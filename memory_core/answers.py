@@ -56,20 +56,28 @@ def receipt_text(receipt: Receipt) -> str:
     pending = f" {counted(receipt.pending, 'thing')} still open, settled at the next save." if receipt.pending else ""
     if not receipt.written:
         nothing = f"Nothing new to keep ({read} read)." if receipt.messages else "Nothing new since the last save."
+        if receipt.caught_up:
+            nothing = "Saved:" + caught_up_text(receipt.caught_up)
         return nothing + pending + waits_text(receipt.waits)
     what = kinds_counted(receipt.kinds) or "notes for the journal"
     pages = ", ".join(receipt.pages)
-    return f"Saved (no. {receipt.number}): {what} from {read}, in {pages}.{pending}{waits_text(receipt.waits)}"
+    rest = pending + caught_up_text(receipt.caught_up) + waits_text(receipt.waits)
+    return f"Saved (no. {receipt.number}): {what} from {read}, in {pages}.{rest}"
+
+
+def caught_up_text(pages: Sequence[PageId]) -> str:
+    """That what waited for pages is written now, with a blank before it; '' where nothing did."""
+    return f" What waited for {', '.join(pages)} is written now." if pages else ""
 
 
 def waits_text(pages: Sequence[PageId]) -> str:
     """What could not be written on pages with bad bytes, with a blank before it; '' where there is none."""
     if not pages:
         return ""
-    holds = "holds" if len(pages) == 1 else "hold"
+    holds, it = ("holds", "it") if len(pages) == 1 else ("hold", "them")
     return (
-        f" {', '.join(pages)} {holds} bytes that are no text, so what belongs there waits until a person has "
-        "repaired it (`remem doctor` names the bytes)."
+        f" {', '.join(pages)} {holds} bytes that are not UTF-8, so what belongs there waits; save {it} as UTF-8 "
+        f"(`remem doctor` names the bytes), then the next save writes {it}."
     )
 
 

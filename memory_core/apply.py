@@ -96,6 +96,7 @@ def _read_back(body: Body, damaged: Collection[PageId]) -> Receipt:
         pages=pages,
         written=body.receipt.written and bool(pages),
         waits=tuple(sorted(damaged)),
+        caught_up=tuple(page for page in body.receipt.caught_up if page not in damaged),
     )
 
 

@@ -209,7 +209,14 @@ async def _save(
     if draft.has_content:
         draft.finish(len(pending))
     gone = {*found.gone, *(found.revised if changed or known != state.pending_items else ())}
-    receipt = replace(nothing, kinds=dict(draft.kinds), pages=tuple(draft.pages), written=draft.has_content)
+    caught_up = tuple(dict.fromkeys(operation.page for operation in found.ready))
+    receipt = replace(
+        nothing,
+        kinds=dict(draft.kinds),
+        pages=tuple(draft.pages),
+        written=draft.has_content,
+        caught_up=caught_up,
+    )
     body = Body(
         receipt,
         pending,

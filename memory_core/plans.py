@@ -44,11 +44,11 @@ class Receipt:
     """What a flush did, worded by others from what was read back.
 
     `written`: it had content and everything was read back, but for the pages in `waits`, which hold bad bytes: what
-    belongs there is not counted and waits. `problem`: why nothing was saved; then the text is kept and no cursor
-    moved. `running`: another flush of this scope was at work, and this one did nothing. `messages` are those of
-    persons that were read, `pending` the items that are still open. `unread`: extraction failed, `why` is for the
-    operator; room, thread and last entry of what it was asked about, so that the next try asks the same. `raw`: that
-    stands in the journal as it was said.
+    belongs there is not counted and waits. `caught_up`: pages on which what waited is written now. `problem`: why
+    nothing was saved; then the text is kept and no cursor moved. `running`: another flush of this scope was at work,
+    and this one did nothing. `messages` are those of persons that were read, `pending` the items that are still open.
+    `unread`: extraction failed, `why` is for the operator; room, thread and last entry of what it was asked about, so
+    that the next try asks the same. `raw`: that stands in the journal as it was said.
     """
 
     number: int
@@ -62,6 +62,7 @@ class Receipt:
     problem: str = ""
     running: bool = False
     waits: tuple[PageId, ...] = ()
+    caught_up: tuple[PageId, ...] = ()
     unread: tuple[tuple[str, str, int], ...] = ()
     why: str = ""
     raw: bool = False
@@ -75,7 +76,11 @@ def reach_of(receipt: Receipt) -> dict[Conversation, int]:
 def joined(finished: Sequence[Receipt], receipt: Receipt) -> Receipt:
     """The receipt of a save that first finished what an earlier one had begun: the asker was told that it waits."""
     for one in finished:
-        receipt = replace(receipt, waits=tuple(dict.fromkeys((*one.waits, *receipt.waits))))
+        receipt = replace(
+            receipt,
+            waits=tuple(dict.fromkeys((*one.waits, *receipt.waits))),
+            caught_up=tuple(dict.fromkeys((*one.caught_up, *receipt.caught_up))),
+        )
         if one.written:
             kinds = {
                 kind: one.kinds.get(kind, 0) + receipt.kinds.get(kind, 0) for kind in {**one.kinds, **receipt.kinds}

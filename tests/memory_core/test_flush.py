@@ -478,3 +478,19 @@ async def test_an_open_plan_is_finished_at_the_start() -> None:
     assert world.titles() == ["decided: Redis for sessions"]
     assert (await flush(handle, world.extractor, Trigger.IDLE, UTC)).messages == 0
     assert flush_state.parse(world.text("state/flush")).flush_number == 1
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("trigger", [Trigger.CONTEXT, Trigger.IDLE, Trigger.COMMAND])
+async def test_case_82_memory_is_written_from_the_full_text_before_anything_is_cut(trigger: Trigger) -> None:
+    world = World()
+    await world.say("decision: decided: Redis for sessions", *(f"chatter {number}" for number in range(60)))
+    await world.flush(trigger)
+    assert [message.text for message in world.extractor.requests[0].messages][:1] == [
+        "decision: decided: Redis for sessions"
+    ]
+    assert len(world.extractor.requests[0].messages) == 61
+    conversation = world.extractor.requests[0].messages[0].conversation
+    context = await world.handle.ledger.context(conversation)
+    assert (len(context.tail), context.fresh) == (20, ())  # what a conversation keeps is cut only now
+    assert world.titles() == ["decided: Redis for sessions"]

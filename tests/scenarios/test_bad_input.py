@@ -119,15 +119,20 @@ async def test_case_68_an_index_in_another_encoding_is_read_told_and_never_writt
         (status,) = await screen.type("/join #build", "/remem status")
         assert f"{INDEX}: the byte at offset" in status
         await screen.type("/join #build", "decision: backups run at noon")
-        for words in ("purpose something else", "zone Europe/Berlin", "rule be kind", ""):
+        for words in ("purpose something else", "zone Europe/Berlin", "rule be kind"):
             (said,) = await screen.type("/join #build", f"/remem {words}")
             assert "not UTF-8" in sentence(said)
             assert "the first at offset" in said
             assert "save it as UTF-8" in said
+        (receipt,) = await screen.type("/join #build", "/remem")  # the pages are sound: only the index waits
+        assert "Saved" in receipt
+        assert "index holds bytes that are not UTF-8" in receipt
+        assert "save it as UTF-8" in receipt
         assert (workspace / INDEX).read_bytes() == before
         mend(workspace / INDEX)
-        (receipt,) = await screen.type("/join #build", "/remem")
-        assert "Saved" in receipt
+        (receipt,) = await screen.type("/join #build", "decision: restores are tried on Monday", "/remem")
+        assert "not UTF-8" not in receipt
+        assert "restores are tried on Monday" in (workspace / INDEX).read_text("utf-8")
     assert (workspace / PAGES / "experience.md").read_text("utf-8").count("backups run at noon") == 2  # title, body
 
 
@@ -178,9 +183,8 @@ async def test_a_persona_that_cannot_be_read_stops_no_answer(workspace: Path) ->
     [
         (as_folder, "move it away"),
         (as_link, "put the real file there"),
-        (as_bytes(lambda text: text.encode() + b"caf\xe9\n"), "save it as UTF-8"),
     ],
-    ids=["a folder", "a link", "one byte"],
+    ids=["a folder", "a link"],
 )
 async def test_a_page_that_cannot_be_used_is_told_and_waited_for(workspace: Path, damage: Damage, step: str) -> None:
     page = workspace / PAGES / "experience.md"
@@ -200,6 +204,28 @@ async def test_a_page_that_cannot_be_used_is_told_and_waited_for(workspace: Path
         mend(page)
         (receipt,) = await screen.type("/join #build", "/remem")
         assert "Saved" in receipt
+    records = parse(page.read_text("utf-8")).records
+    assert [placed.record.title[:7] for placed in records] == ["backups", "We deci"]
+
+
+async def test_a_page_with_bytes_of_another_encoding_is_told_and_only_its_own_part_waits(workspace: Path) -> None:
+    page = workspace / PAGES / "experience.md"
+    as_bytes(lambda text: text.encode() + b"caf\xe9\n")(page)
+    before = page.read_bytes()
+    async with terminal(workspace) as screen:
+        (answer,) = await screen.type("/join #build", ASK)
+        assert "Redis" in answer
+        assert "is not UTF-8" in (await screen.type("/join #build", "/remem status"))[0]
+        said = (await screen.type("/join #build", "@remem decision: backups run at noon"))[0]
+        assert "I could not write that down yet" in said
+        assert "save it as UTF-8" in said
+        (receipt,) = await screen.type("/join #build", "/remem")
+        assert "experience holds bytes that are not UTF-8" in receipt
+        assert "decision" not in receipt  # only what was read back is counted
+        assert page.read_bytes() == before
+        mend(page)
+        (receipt,) = await screen.type("/join #build", "/remem")
+        assert "What waited for experience is written now." in receipt
     records = parse(page.read_text("utf-8")).records
     assert [placed.record.title[:7] for placed in records] == ["backups", "We deci"]
 

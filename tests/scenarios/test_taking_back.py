@@ -205,7 +205,7 @@ async def test_a_damaged_page_is_told_and_holds_up_nothing_else(tmp_path: Path) 
         page.parent.mkdir(parents=True, exist_ok=True)
         page.write_bytes(b"# Experience\n\ncaf\xe9\n")
         said = await _saved(on, "lesson learned: the queue stalled, because the disk was full; a quota fixed it")
-        assert "experience holds bytes that are no text" in said
+        assert "experience holds bytes that are not UTF-8" in said
         assert "Saved" in await _saved(on, "agreed: no deploys on Friday", "we agreed: no deploys on Friday")
         page.write_bytes(b"# Experience\n")
         await on.command(BUILD, ANA)
