@@ -92,6 +92,11 @@ class Connection(RoomEvents):
         except REFUSALS as error:
             _log.warning("/remem could not be registered as an app command: %s", why(error))
 
+    def dispatch(self, event: str, /, *args: object, **kwargs: object) -> None:
+        """Start the handler of an event; once closed none, because discord.py's own tasks outlive the connection."""
+        if not self.is_closed():
+            super().dispatch(event, *args, **kwargs)
+
     @asynccontextmanager
     async def in_order(self, channel_id: int) -> AsyncIterator[None]:
         """One event of a channel at a time, and none before what was missed there."""
