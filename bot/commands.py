@@ -47,12 +47,6 @@ class Answer:
     wrote: bool = False
 
 
-def is_public(words: str) -> bool:
-    """May the room see the answer? Known before the command runs, because platforms want it that early."""
-    call = parse(words)
-    return isinstance(call, Call) and call.form.public
-
-
 def gives(words: str) -> bool:
     """Do the words bring something that would be lost if they were not heard (`note …`, `rule …`)?"""
     call = parse(words)

@@ -104,7 +104,7 @@ async def _memory(settings: Settings) -> tuple[Check, ...]:
     """The vocabulary, the mapping of rooms to names, every index."""
     zone = await asyncio.to_thread(host_zone)
     async with reading(settings, zone) as (handles, names):
-        why = getattr(handles.counter, "why", "")
+        why = handles.counter.why
         step = "install remem again; until then tokens are estimated" if why else ""
         counting = Check("token counting", ok=not why, found=why or "exact, without a network", next_step=step)
         if not await asyncio.to_thread(settings.workspace.is_dir):

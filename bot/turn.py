@@ -22,7 +22,7 @@ from adapters.messages import Button, Delivery, Happening, Incoming, Outgoing, S
 from adapters.rooms import Placed
 from bot.admission import Admission, asks
 from bot.agent import Ask
-from bot.commands import Answer, Commands, gives, is_public
+from bot.commands import Answer, Commands, gives
 from bot.conversations import Talk, to_its_end
 from bot.doors import Doors
 from bot.heard import concerns_us, event_of, masked, message_of, own_events
@@ -46,7 +46,7 @@ from bot.wording import (
     unread,
     write_failed,
 )
-from memory_core.commands import text_command
+from memory_core.commands import is_public, text_command
 from memory_core.errors import LedgerError, LedgerFailed, RememError, StoreError
 from memory_core.extract import at_once
 from memory_core.flush import Trigger
@@ -93,10 +93,14 @@ class Turn:
         if accepted.new and (incoming.author.voice is Voice.PERSON or incoming.happening not in TALK):
             if incoming.late and incoming.addressed:
                 self._owed.add(Late(incoming, placed, secrets))
-            work = partial(self._work, incoming, placed, secrets)
-            if not self._parts.conversations.put(incoming.room.key, work):
-                _log.warning("room is flooded: recorded, not answered", room=incoming.room.key)
+            self._queue(incoming, placed, secrets)
         return Taken(durable=True, new=accepted.new, private=not is_public(incoming.words))
+
+    def _queue(self, incoming: Incoming, placed: Placed, secrets: tuple[str, ...]) -> None:
+        """Put the event behind what its room is working on."""
+        work = partial(self._work, incoming, placed, secrets)
+        if not self._parts.conversations.put(incoming.room.key, work):
+            _log.warning("room is flooded: recorded, not answered", room=incoming.room.key)
 
     def _turn_away(self, incoming: Incoming, line: str) -> Taken:
         """Nothing of the event is kept; `line` is said to its author, if it is to be said."""
@@ -126,10 +130,7 @@ class Turn:
             _log.error("what is owed waits for the next start", platform=platform, why=str(refused))
             return
         for late in owed:
-            incoming = replace(late.incoming, late=False)
-            work = partial(self._work, incoming, late.placed, late.secrets)
-            if not self._parts.conversations.put(incoming.room.key, work):
-                _log.warning("room is flooded: recorded, not answered", room=incoming.room.key)
+            self._queue(replace(late.incoming, late=False), late.placed, late.secrets)
 
     # -- work: one event at a time for each room ------------------------------------------------------------------
 

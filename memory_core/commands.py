@@ -99,6 +99,12 @@ def parse(words: str) -> Call | Unknown:
     return Call(form, argument.strip() if fold(argument).strip() else "")
 
 
+def is_public(words: str) -> bool:
+    """May the room see the answer? Known before the command runs, because platforms want it that early."""
+    call = parse(words)
+    return isinstance(call, Call) and call.form.public
+
+
 def text_command(text: str, *, addressed: bool) -> str | None:
     """The words of a command written as text: `!remem …` anywhere, `remem …` or `/remem …` to the bot; None for talk.
 

@@ -63,6 +63,11 @@ _BORDER = re.compile(r"(?<=\S) (?=[^\W\d_])")
 class Counter(Protocol):
     """Counts the tokens of a text."""
 
+    @property
+    def why(self) -> str:
+        """Why the counts are estimates; '' where they are exact."""
+        ...
+
     def count(self, text: str) -> int:
         """How many tokens `text` has; never raises, special tokens are plain text."""
         ...

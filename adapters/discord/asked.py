@@ -23,7 +23,7 @@ from adapters.discord.door import Door
 from adapters.discord.errors import ALREADY_ACKNOWLEDGED, REFUSALS, TRANSPORT, why
 from adapters.discord.render import NO_PINGS
 from adapters.messages import Incoming
-from memory_core.commands import Call, parse
+from memory_core.commands import is_public
 
 TOKEN_S = 15 * 60.0
 """How long an interaction's token lives (reference: "Interaction Responses")."""
@@ -108,9 +108,3 @@ class AskedTable:
         """The interaction of `Incoming.answer_to`, if an answer can still go through it."""
         asked = self._rows.get(int(answer_to)) if answer_to.isdecimal() else None
         return asked if asked is not None and await asked.alive() else None
-
-
-def is_public(words: str) -> bool:
-    """May the room see the answer? Decided from the words, where the bot has not decided in time."""
-    call = parse(words)
-    return isinstance(call, Call) and call.form.public

@@ -7,8 +7,9 @@ import asyncio
 import pytest
 
 from adapters.base import ACKNOWLEDGE_S, Taken
-from adapters.discord.asked import NOT_KEPT, TOO_LATE, is_public
+from adapters.discord.asked import NOT_KEPT, TOO_LATE
 from adapters.messages import Button, Delivery, Happening, Incoming, Outgoing
+from memory_core.commands import is_public
 from memory_core.errors import LedgerFailed
 from memory_core.ids import RoomKind
 from tests.adapters.discord_support import Heard, running

@@ -28,6 +28,8 @@ NOON = datetime(2026, 4, 6, 12, 0, tzinfo=UTC)
 class Quarter:
     """Counts a token for every four characters begun: exact enough for rules, quick enough for thousands of runs."""
 
+    why: str = ""
+
     def count(self, text: str) -> int:
         """The tokens of `text`."""
         return -(-len(text) // 4)
