@@ -8,6 +8,9 @@ daily lines, or of the last flush in its snapshot. Only a page that tells none h
 zone, and never one that the clock has not reached: a file's time says when it was copied or restored, and a replay of
 old messages would bear today's date.
 
+A group's index also names every room that its messages came from, beside those that stand there: from them a lost
+mapping of rooms to names is rebuilt (memory_core.names_file).
+
 After a flush its pages are known and are not read again; a journal that was not written keeps the line it has.
 """
 
@@ -22,8 +25,8 @@ from memory_core import attention, daily, journal
 from memory_core.clock import day_in
 from memory_core.errors import PageChanged
 from memory_core.handle import Handle
-from memory_core.ids import PageId
-from memory_core.index import CatalogueRow, parse, with_catalogue, with_front
+from memory_core.ids import GroupScope, PageId
+from memory_core.index import CatalogueRow, parse, with_catalogue, with_front, with_rooms
 from memory_core.index_edit import CATALOGUE_JOURNALS
 from memory_core.index_lines import Part, outline
 from memory_core.layouts import INDEX, Form, journal_page
@@ -53,6 +56,7 @@ async def rebuild_catalogue(handle: Handle, known: Standing | None = None) -> bo
     journals = [page for page in standing.listed if handle.table.rule(page).form is Form.JOURNAL]
     journals = journals[-CATALOGUE_JOURNALS:]
     index = known.pages.get(INDEX) if known else await handle.store.read(INDEX)
+    heard = await _rooms(handle)
     for _ in range(_ATTEMPTS):
         if index is None:
             return False
@@ -61,12 +65,28 @@ async def rebuild_catalogue(handle: Handle, known: Standing | None = None) -> bo
         standing = await standing.reading(handle, [*rows_of, *unread])
         lines |= {page: _events(standing.pages[page].text) for page in journals if page in standing.pages}
         text = _rebuilt(
-            handle, index.text, [standing.pages[page] for page in rows_of if page in standing.pages], lines
+            handle,
+            _with_rooms(handle, index.text, heard),
+            [standing.pages[page] for page in rows_of if page in standing.pages],
+            lines,
         )
         if text == index.text or await _written(handle, Change(INDEX, text, index.stamp)):
             return True
         index = await handle.store.read(INDEX)
     raise PageChanged("The index kept changing while its catalogue was written; it is written by the next flush.")
+
+
+async def _rooms(handle: Handle) -> tuple[str, ...]:
+    """The rooms in which something was said to a group; a DM's index names none."""
+    if not isinstance(handle.scope, GroupScope):
+        return ()
+    return tuple(dict.fromkeys(str(talk.room) for talk in await handle.ledger.conversations()))
+
+
+def _with_rooms(handle: Handle, index: str, heard: Sequence[str]) -> str:
+    named = parse(index, handle.table).rooms
+    new = [room for room in heard if room not in named]
+    return with_rooms(index, [*named, *new]) if new else index
 
 
 async def _written(handle: Handle, change: Change) -> bool:

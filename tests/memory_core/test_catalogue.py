@@ -15,13 +15,16 @@ from memory_core.catalogue import rebuild_catalogue
 from memory_core.clock import ManualClock
 from memory_core.flush import Trigger
 from memory_core.handle import Handle
-from memory_core.ids import PageId
+from memory_core.ids import Conversation, EventKey, PageId, PersonKey, RoomKey, message_key
+from memory_core.index import parse
 from memory_core.layouts import APM, INDEX
+from memory_core.ledger.base import Posted
 from memory_core.ledger.memory import MemoryLedger
+from memory_core.messages import Message
 from memory_core.standing import Standing
 from memory_core.store.files import FileStores
 from memory_core.tokens import EstimatingCounter
-from tests.memory_core.flush_kit import GROUP, World
+from tests.memory_core.flush_kit import GROUP, ROOM, World
 
 RECORD = """# Experience
 
@@ -145,3 +148,19 @@ async def test_a_thread_is_read_with_what_it_answers() -> None:
     await world.say("found it", thread="17124.1", reply_to=root)
     await world.flush()
     assert [message.key for message in world.extractor.requests[-1].before] == [root]
+
+
+@pytest.mark.asyncio
+async def test_the_index_names_every_room_that_something_was_said_in() -> None:
+    world = World()
+    await world.say("decision: decided: Redis for the cache")
+    await world.flush()
+    other = RoomKey("slack:T1:C8")
+    key = message_key(other, "17125.000001")
+    said = "decision: decided: no deploys on Friday"
+    message = Message(key, Conversation(other), PersonKey("slack:T1:U1"), "ana", said, world.clock.now())
+    await world.ledger.intake.record([Posted(EventKey(key), message, GROUP)])
+    await world.flush()
+    assert parse(world.text("index"), APM.group).rooms == (ROOM, other)
+    assert await rebuild_catalogue(world.handle)
+    assert parse(world.text("index"), APM.group).rooms == (ROOM, other)
