@@ -5,6 +5,9 @@
     said       a command in words? the answer to our question? something that cannot wait? addressed to us?
     answer     disclose → ask the agent → mark as answered → send → record what we said
 
+After a start or an absence, `take_up` and `answer_owed` send what is owed an answer the same way (bot/owed.py). What
+an event is to the ledger stands in bot/heard.py, who is turned away in bot/admission.py.
+
 What is recorded: DMs, rooms to which we were invited by name, rooms where we were once addressed. What is answered:
 DMs, mentions, replies to us, threads that we were called into. Other bots are context, our own words are never a
 source, a room that we cannot place has no memory.
@@ -186,12 +189,12 @@ class Turn:
         if not invited and await self._joining.is_known(incoming.room.key):
             return True
         try:
-            text, buttons, asks = await self._joining.words(incoming, scope, invited=invited)
+            text, buttons, asks_purpose = await self._joining.words(incoming, scope, invited=invited)
         except StoreError as refused:
             _log.error("the greeting waits", room=incoming.room.key, why=str(refused))
             return True
         sent = await self._say(incoming, text, buttons=buttons, to_room=True) if text else None
-        question = sent.messages[-1] if sent and sent.messages and asks else None
+        question = sent.messages[-1] if sent and sent.messages and asks_purpose else None
         if sent is not None and sent.delivery is not Delivery.SENT:
             self._joining.mute(incoming.room.key)
             if sent.delivery is not Delivery.FAILED:
