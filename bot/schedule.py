@@ -207,7 +207,8 @@ class Schedule:
                 _log.error("saving without being asked waits", why=str(refused))
                 pause_s = LONGEST_SLEEP_S
             try:
-                await asyncio.wait_for(self._changed.wait(), pause_s)
+                async with asyncio.timeout(pause_s):  # wait_for of Python 3.11 may swallow a cancellation
+                    await self._changed.wait()
             except TimeoutError:
                 continue
 

@@ -261,3 +261,15 @@ async def test_a_failing_ledger_does_not_end_the_schedule() -> None:
 
 
 _LATER = datetime(2027, 1, 1, tzinfo=UTC)
+
+
+@pytest.mark.asyncio
+async def test_the_end_is_heard_also_at_the_moment_of_a_change() -> None:
+    _, _, _, schedule = _made()
+    running = asyncio.create_task(schedule.run())
+    for _ in range(10):  # it sleeps
+        await asyncio.sleep(0)
+    await schedule.active(ROOM, BUILD)
+    running.cancel()
+    await asyncio.wait({running}, timeout=5)
+    assert running.cancelled()
