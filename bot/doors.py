@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bot.conversations import Talk
 from memory_core.disclosure import Disclosure
 from memory_core.handle import Handle
@@ -26,5 +28,20 @@ class Doors:
         return self._counted(await open_page(self._handle, self._talk.session, page, title=self._title))
 
     def _counted(self, disclosure: Disclosure) -> Disclosure:
-        self._talk.session = self._talk.session.with_(disclosure)
+        """Count it in the session, and as a part of what this message disclosed, so that /remem why tells it."""
+        talk, first = self._talk, self._talk.last_disclosure
+        talk.session = talk.session.with_(disclosure)
+        talk.last_disclosure = disclosure if first is None else _joined(first, disclosure)
         return disclosure
+
+
+def _joined(first: Disclosure, more: Disclosure) -> Disclosure:
+    """One message's disclosures as one."""
+    return replace(
+        more,
+        loaded=(*first.loaded, *more.loaded),
+        left_out=(*first.left_out, *more.left_out),
+        notes=tuple(dict.fromkeys((*first.notes, *more.notes))),
+        breaker=first.breaker or more.breaker,
+        trail=(*first.trail, *more.trail),
+    )

@@ -36,6 +36,8 @@ _ASKS_WHAT_WE_SAID = re.compile(
     r"|\byou (?:just )?(?:said|listed|wrote|answered|told|mean|meant)\b|\byour (?:last )?(?:answer|list|words)\b",
     re.IGNORECASE,
 )
+_OWN_LINE = re.compile(r"- (?:last flush|pending): ")
+"""What remem itself notes in the environment snapshot: no fact of the room."""
 _ROUTED = frozenset({Step.PAGE, Step.LAYER_1, Step.OPEN, Step.CONVENTION})
 
 _QUESTION = re.compile(
@@ -112,16 +114,23 @@ def _fitting(quotable: Sequence[_Quotable], question: str) -> tuple[Hit, ...]:
 
 
 def _quoting(memory: Sequence[_Quotable], hits: Sequence[Hit]) -> Reply:
-    """An answer that quotes the best parts, each record once."""
+    """An answer that quotes the best parts, each fact once: a record rather than the journal's copy of it."""
     best = hits[0].score
-    chosen: dict[str, _Quotable] = {}
-    for hit in hits:
-        one = memory[hit.number]
-        if hit.score >= best / 2 and len(chosen) < QUOTED:
-            chosen.setdefault(one.placed.unit.text, one)
-    lines = [f"- {_line(one.placed)}" for one in chosen.values()]
-    quoted = tuple((one.placed.page, one.record) for one in chosen.values() if one.record)
+    good = [memory[hit.number] for hit in hits if hit.score >= best / 2]
+    chosen: list[_Quotable] = []
+    for one in sorted(good, key=lambda one: not one.record):  # stable: records first, else by score
+        if len(chosen) < QUOTED and not any(_same(one, other) for other in chosen):
+            chosen.append(one)
+    lines = [f"- {_line(one.placed)}" for one in chosen]
+    quoted = tuple((one.placed.page, one.record) for one in chosen if one.record)
     return Reply("From memory:\n" + "\n".join(lines), quoted)
+
+
+def _same(one: _Quotable, other: _Quotable) -> bool:
+    """Does one of two parts say all that the other says?"""
+    first, second = set(terms(one.placed.unit.body)), set(terms(other.placed.unit.body))
+    shorter = min(len(first), len(second))
+    return shorter > 0 and len(first & second) >= 0.9 * shorter
 
 
 def _line(placed: Placed) -> str:
@@ -157,6 +166,8 @@ def _in_part(part: Loaded) -> Iterator[_Quotable]:
     dated = [unit for unit in units if unit.record]
     names = iter(part.records) if len(dated) == len(part.records) else iter(())
     for unit in units:
+        if part.page == "attention" and _OWN_LINE.match(unit.body):
+            continue
         yield _Quotable(Placed(part.page, unit), next(names, "") if unit.record else "")
 
 

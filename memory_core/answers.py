@@ -205,7 +205,7 @@ def why_text(disclosure: Disclosure | None) -> str:
         return "This memory has no index yet, so nothing was loaded. `/remem purpose …` makes one."
     lines = [f"For the last answer in {disclosure.title}:"]
     loaded = {part.step for part in disclosure.loaded}
-    lines += [f"- {step}: {found}" for step, found in disclosure.trail if step not in loaded]
+    lines += [f"- {step}: {found}" for step, found in sorted(disclosure.trail) if step not in loaded]
     lines += [_why_loaded(part) for part in disclosure.loaded]
     lines += [_why_left(part) for part in disclosure.left_out]
     held = f"the session holds {disclosure.spent_tokens} of {disclosure.budget_tokens}"
