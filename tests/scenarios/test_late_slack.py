@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -13,11 +14,12 @@ from tests.scenarios.slack_world import DECISION, QUESTION, World, slack_world
 
 
 async def _unanswered(world: World, ts: str) -> None:
-    """The ledger as it is when the program ends before it answers the message."""
+    """The ledger as it is when the program ends before it answers the message (the peer's time is not ours)."""
 
     def set_back() -> None:
         with closing(sqlite3.connect(world.workspace / ".remem/ledger.db")) as ledger, ledger:
-            changed = ledger.execute("UPDATE messages SET owed = 1 WHERE message LIKE ?", (f"%:{ts}",))
+            row = (time.time_ns() // 1000, f"%:{ts}")
+            changed = ledger.execute("UPDATE messages SET owed = 1, sent_us = ? WHERE message LIKE ?", row)
             assert changed.rowcount == 1
 
     await asyncio.to_thread(set_back)
