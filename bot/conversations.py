@@ -12,7 +12,6 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import TypeAlias, TypeVar
 
 import structlog
@@ -72,11 +71,10 @@ async def to_its_end(saying: Awaitable[_T]) -> _T:
 
 @dataclass(slots=True)
 class Talk:
-    """What is known of one conversation: its session, when it was last active, its tokens since the cursor."""
+    """What is known of one conversation: its session and its tokens since the cursor."""
 
     scope: Scope
     session: Session = field(default_factory=Session)
-    last_active: datetime | None = None
     tokens: int | None = None
     """None: not counted yet (after a start or a flush)."""
     last_disclosure: Disclosure | None = None
