@@ -25,7 +25,7 @@ from typing import TypeAlias
 import structlog
 
 from memory_core.clock import Clock, next_day
-from memory_core.errors import RememError
+from memory_core.errors import LedgerFailed, RememError
 from memory_core.flush import Trigger
 from memory_core.ids import Conversation, DirectScope, Scope, scope_of_key
 from memory_core.ledger.base import Timer, Timers
@@ -86,13 +86,19 @@ class Schedule:
 
     @asynccontextmanager
     async def turn(self, conversation: Conversation, scope: Scope) -> AsyncIterator[None]:
-        """A turn of the conversation, for the length of the block; its silence begins at the end."""
+        """A turn of the conversation, for the length of the block; its silence begins at the end.
+
+        It is timed in this process also where the ledger cannot keep the timer: then a start takes up what waits.
+        """
         self._turns[scope.key] += 1
         try:
             yield
         finally:
             self._turns[scope.key] -= 1
-            await self.active(conversation, scope)
+            try:
+                await self.active(conversation, scope)
+            except LedgerFailed as refused:
+                _log.warning("a timer was not kept", conversation=str(conversation), why=str(refused))
 
     async def active(self, conversation: Conversation, scope: Scope) -> None:
         """The conversation is active now: its idle time starts again. Raises LedgerFailed."""

@@ -138,9 +138,14 @@ class Turn:
     # -- work: one event at a time for each room ------------------------------------------------------------------
 
     async def _work(self, incoming: Incoming, placed: Placed, secrets: tuple[str, ...]) -> None:
-        """Serve; a fault that nobody foresaw is logged, and who asked something hears of it."""
+        """Serve; what fails is logged, a fault that nobody foresaw with its trace, and who asked hears of it."""
         try:
             await self.serve(incoming, placed, secrets)
+        except RememError as refused:
+            # Not marked as answered: a message stays owed, and is answered after a restart at the latest.
+            _log.error("event failed", room=incoming.room.key, happening=incoming.happening.value, why=str(refused))
+            if asks(incoming) or (incoming.addressed and incoming.happening is Happening.MESSAGE):
+                await self._say(incoming, not_answered(refused), private=True)
         except Exception:  # noqa: BLE001  # the end of this event's work; the next one must not suffer
             _log.exception("event failed", room=incoming.room.key, happening=incoming.happening.value)
             if incoming.addressed or asks(incoming):
@@ -200,7 +205,10 @@ class Turn:
             if sent.delivery is not Delivery.FAILED:
                 await self._claim(incoming)  # where we may not speak nothing is owed, also not after a restart
             return False
-        await self._joining.greeted(incoming, question)
+        try:
+            await self._joining.greeted(incoming, question)
+        except LedgerFailed as refused:
+            _log.error("the greeting will be repeated", room=incoming.room.key, why=str(refused))
         return True
 
     async def _command(
@@ -255,10 +263,10 @@ class Turn:
         candidate = at_once(message_of(incoming), direct=incoming.room.kind is RoomKind.DIRECT)
         if candidate is None or not self._commands.may_keep(candidate.kind, incoming):
             return []
-        kept = await self._parts.handles.open(scope).ledger.find(candidate.sources[0])
-        if kept is None or kept.message.text != incoming.text:
-            return []  # deleted or edited while it waited: what it says now is for the next save
         try:
+            kept = await self._parts.handles.open(scope).ledger.find(candidate.sources[0])
+            if kept is None or kept.message.text != incoming.text:
+                return []  # deleted or edited while it waited: what it says now is for the next save
             page, record = await self._saving.write(scope, candidate)
             sha256 = await fingerprint(self._parts.handles.open(scope), page)
         except RememError as refused:
@@ -321,15 +329,18 @@ class Turn:
             await self._say(incoming, "\n\n".join(filter(None, lines)), scope=scope)
 
     async def _save_if_full(self, incoming: Incoming, scope: Scope, talk: Talk) -> None:
-        """A conversation that nears its limit is saved before anything of it is cut."""
+        """A conversation that nears its limit is saved before anything of it is cut; if it cannot be, later."""
         count = self._parts.counter.count
-        if talk.tokens is None:
-            context = await self._parts.handles.open(scope).ledger.context(incoming.conversation)
-            talk.tokens = sum(count(entry.message.text) for entry in context.fresh)
-        else:
-            talk.tokens += count(incoming.text)
-        if talk.tokens >= FULL * self._parts.context_tokens:
-            await self._saving.save(scope, Trigger.CONTEXT)
+        try:
+            if talk.tokens is None:
+                context = await self._parts.handles.open(scope).ledger.context(incoming.conversation)
+                talk.tokens = sum(count(entry.message.text) for entry in context.fresh)
+            else:
+                talk.tokens += count(incoming.text)
+            if talk.tokens >= FULL * self._parts.context_tokens:
+                await self._saving.save(scope, Trigger.CONTEXT)
+        except RememError as refused:
+            _log.error("a full conversation waits", scope=scope.key, why=str(refused))
 
     async def _refuse(self, incoming: Incoming, line: str) -> None:
         """Say the one line of a refusal; an empty one is silence."""
