@@ -5,6 +5,7 @@ A part of the connection (events.py), which hands in what is made here.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 
@@ -26,17 +27,17 @@ class RoomEvents(discord.Client):
     called: Recent[None]
 
     @property
+    @abstractmethod
     def own(self) -> Own:
         """Who we are, for normalise."""
-        raise NotImplementedError
 
+    @abstractmethod
     def in_order(self, channel_id: int) -> AbstractAsyncContextManager[None]:
         """One event of a channel at a time."""
-        raise NotImplementedError
 
+    @abstractmethod
     async def hand_in(self, incoming: Incoming | None) -> None:
         """Hand an event in; None is none."""
-        raise NotImplementedError
 
     async def on_guild_join(self, guild: discord.Guild) -> None:
         """The bot was invited while it was connected."""

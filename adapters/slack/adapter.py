@@ -168,7 +168,7 @@ class SlackAdapter:
         handler = AsyncSocketModeHandler(app, app_token=self._app_token, web_client=self._client)
         await use_each_address_once(handler.client)
         handler.client.wss_uri = url
-        connecting = asyncio.create_task(handler.connect_async())  # type: ignore[no-untyped-call]
+        connecting = asyncio.create_task(handler.connect_async())  # type: ignore[no-untyped-call]  # untyped in bolt
         closing = asyncio.create_task(self._closing.wait())
         try:  # the client tries for ever, and must not be deaf to `close` meanwhile
             await asyncio.wait({connecting, closing}, return_when=asyncio.FIRST_COMPLETED)
@@ -176,7 +176,7 @@ class SlackAdapter:
         finally:
             closing.cancel()
             connecting.cancel()
-            await handler.close_async()  # type: ignore[no-untyped-call]
+            await handler.close_async()  # type: ignore[no-untyped-call]  # untyped in bolt
             client = handler.client
             tasks = (client.message_processor, client.current_session_monitor, client.message_receiver)
             await asyncio.gather(*(task for task in tasks if task is not None), return_exceptions=True)

@@ -25,7 +25,7 @@ class Objects:
         self.client = discord.Client(intents=discord.Intents(guilds=True), max_messages=None)
         self.bot = User("remem", bot=True)
         self.state = self.client._connection
-        self.state.user = discord.ClientUser(state=self.state, data=self.bot.payload())  # type: ignore[arg-type]
+        self.state.user = discord.ClientUser(state=self.state, data=self.bot.payload())  # type: ignore[arg-type]  # raw payload
         self.users = {self.bot.id: self.bot}
         self.own = Own(self.bot.id, self.bot.id)
 
@@ -44,7 +44,7 @@ class Objects:
         for channel in channels:
             channel.guild = guild
             guild.channels.append(channel)
-        self.state._add_guild_from_data(guild.payload(self.bot))  # type: ignore[arg-type]
+        self.state._add_guild_from_data(guild.payload(self.bot))  # type: ignore[arg-type]  # raw payload
         return guild
 
     def channel(self, channel: Channel) -> Known:
@@ -56,12 +56,12 @@ class Objects:
         assert channel.type in PRIVATE, f"{channel.name} is not visible to the bot"
         kind = discord.GroupChannel if channel.type == 3 else discord.DMChannel
         data = channel.payload(self.bot)
-        return kind(me=self.state.user, state=self.state, data=data)  # type: ignore[arg-type]
+        return kind(me=self.state.user, state=self.state, data=data)  # type: ignore[arg-type]  # raw payload
 
     def message(self, message: Message) -> discord.Message:
         """The message as MESSAGE_CREATE would make it."""
         channel = self.channel(message.channel)
-        return discord.Message(state=self.state, channel=channel, data=message.payload(self.users))  # type: ignore[arg-type]
+        return discord.Message(state=self.state, channel=channel, data=message.payload(self.users))  # type: ignore[arg-type]  # raw payload
 
 
 class Heard:

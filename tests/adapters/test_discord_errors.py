@@ -16,7 +16,7 @@ from memory_core.errors import RememError
 def _answer(status: int, code: int, words: str = "no") -> discord.HTTPException:
     kind = {403: discord.Forbidden, 404: discord.NotFound}.get(status, discord.HTTPException)
     response = SimpleNamespace(status=status, reason="")
-    return kind(response, {"code": code, "message": words})  # type: ignore[arg-type]
+    return kind(response, {"code": code, "message": words})  # type: ignore[arg-type]  # raw payload
 
 
 def _all_kinds(root: type[BaseException]) -> set[type[BaseException]]:
