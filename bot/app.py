@@ -38,7 +38,7 @@ from bot.settings import Settings, Switch
 from bot.turn import Turn
 from bot.upkeep import Upkeep
 from bot.wording import SERVER_NOT_NAMED
-from memory_core import lexicon, redact
+from memory_core import lexicon
 from memory_core.aggregate import Aggregate
 from memory_core.candidates import Extractor
 from memory_core.clock import Clock, SystemClock, day_in
@@ -56,6 +56,7 @@ from memory_core.lock import hold
 from memory_core.messages import Voice
 from memory_core.names import Names
 from memory_core.names_file import NamesFile
+from memory_core.redact import mask as redact
 from memory_core.store.disk import Disk
 from memory_core.store.files import FileStores, OnRead
 from memory_core.tokens import Counter, load_counter

@@ -14,12 +14,12 @@ from bot.wording import SAVING_NOW, TOPIC_BUTTON, noted
 from memory_core import answers
 from memory_core.candidates import Candidate, Request, Value
 from memory_core.commands import Call, Right, Unknown, note_kind, parse
-from memory_core.correct import split
 from memory_core.errors import Denied
 from memory_core.extract import candidates_in
 from memory_core.faults import faults_in
 from memory_core.first_join import ensure_index, set_front, set_rule
-from memory_core.flush import Trigger, read_state
+from memory_core.flush.correct import split
+from memory_core.flush.engine import Trigger, read_state
 from memory_core.gate import OpenIndex, open_index, open_tasks
 from memory_core.handle import Handle
 from memory_core.ids import GroupScope, MessageKey, PageId, RoomKey, RoomKind, Scope

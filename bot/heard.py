@@ -19,7 +19,7 @@ from memory_core.commands import text_command
 from memory_core.ids import EventKey, PersonKey, RoomKind, Scope, message_key
 from memory_core.ledger.base import Deleted, Edited, Event, Noted, Posted, RoomState
 from memory_core.messages import Message, Voice
-from memory_core.redact import mask
+from memory_core.redact.mask import mask
 
 _ALWAYS = frozenset({Happening.JOINED, Happening.JOINED_SERVER, Happening.COMMAND, Happening.BUTTON})
 

@@ -12,7 +12,7 @@ import structlog
 from structlog.typing import EventDict, Processor
 
 from bot.settings import Settings
-from memory_core.redact import mask
+from memory_core.redact.mask import mask
 
 
 def _masked(logger: object, method: str, event: EventDict) -> EventDict:

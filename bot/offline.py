@@ -15,6 +15,7 @@ from bot.agent import Ask, Doors, Reply
 from memory_core.answers import quoted
 from memory_core.disclosure import Disclosure, Loaded, Step
 from memory_core.errors import Denied
+from memory_core.forms.units import Unit, units_of
 from memory_core.ids import PageId
 from memory_core.layouts import INDEX, Form
 from memory_core.messages import Message, Voice
@@ -22,7 +23,6 @@ from memory_core.pleasantry import is_pleasantry
 from memory_core.search import Hit, Placed, rank, strong
 from memory_core.terms import terms
 from memory_core.text import one_line
-from memory_core.units import Unit, units_of
 
 QUOTED = 3
 """How many parts of memory one answer quotes at most."""

@@ -32,7 +32,7 @@ from bot.run import settings_for
 from bot.settings import Settings
 from memory_core.clock import ManualClock, next_day
 from memory_core.errors import BadInput
-from memory_core.flush import Trigger
+from memory_core.flush.engine import Trigger
 from memory_core.ids import Conversation, PersonKey, RoomKey
 from memory_core.lock import PROGRAM
 from memory_core.store.disk import FOLDER_MODE, translated

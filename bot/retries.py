@@ -1,7 +1,7 @@
 """Saves whose extraction failed: when they are tried again, with what, and what the operator hears.
 
     1st, 2nd failure     tried again after BACK_OFF_S, with the same messages, whatever came since
-    3rd                  what was said goes into the journal word for word (memory_core.raw_notes); then every LATER_S
+    3rd                  what was said goes into the journal word for word (flush/raw_notes); then every LATER_S
 
 Nothing waits for a try: replies go on, and what is said meanwhile is saved after the messages that failed. The count
 lives as long as the process; the timers outlive it, so that after a restart the tries go on, from the first.
@@ -16,9 +16,9 @@ from typing import TypeAlias
 import structlog
 
 from memory_core.errors import LedgerError
-from memory_core.flush import Receipt
+from memory_core.flush.engine import Receipt
+from memory_core.flush.plans import reach_of
 from memory_core.ids import Conversation, Scope
-from memory_core.plans import reach_of
 
 TRIES = 3
 BACK_OFF_S = (60.0, 300.0)

@@ -17,16 +17,16 @@ from bot.retries import Retries
 from bot.schedule import Waiting
 from bot.upkeep import Upkeep
 from memory_core.candidates import Candidate, Extractor
-from memory_core.correct import Corrected, correct
 from memory_core.errors import NoIndex, RememError
 from memory_core.first_join import ensure_index
-from memory_core.flush import Flushing, Receipt, Trigger, resume, write_now
+from memory_core.flush.correct import Corrected, correct
+from memory_core.flush.engine import Flushing, Receipt, Trigger, resume, write_now
+from memory_core.flush.plans import joined
+from memory_core.flush.undo import Undone, undo
+from memory_core.forms.records import Record
 from memory_core.handle import Handle, Handles
 from memory_core.ids import Conversation, GroupScope, PageId, RoomKey, Scope
 from memory_core.messages import Message, Voice
-from memory_core.plans import joined
-from memory_core.records import Record
-from memory_core.undo import Undone, undo
 from memory_core.zone import zone_of
 
 _log = structlog.get_logger()

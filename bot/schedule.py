@@ -26,7 +26,7 @@ import structlog
 
 from memory_core.clock import Clock, next_day
 from memory_core.errors import LedgerFailed, RememError
-from memory_core.flush import Trigger
+from memory_core.flush.engine import Trigger
 from memory_core.ids import Conversation, DirectScope, Scope, scope_of_key
 from memory_core.ledger.base import Timer, Timers
 

@@ -52,7 +52,7 @@ from bot.wording import (
 from memory_core.commands import is_public, text_command
 from memory_core.errors import LedgerError, LedgerFailed, RememError, StoreError
 from memory_core.extract import at_once
-from memory_core.flush import Trigger
+from memory_core.flush.engine import Trigger
 from memory_core.gate import fingerprint
 from memory_core.ids import RoomKind, Scope
 from memory_core.ledger.base import Hit

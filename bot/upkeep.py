@@ -18,11 +18,11 @@ import structlog
 from memory_core.aggregate import Aggregate
 from memory_core.clock import Clock, day_in
 from memory_core.errors import RememError
+from memory_core.flush.plans import Receipt
+from memory_core.flush.raw_notes import erase_raw
 from memory_core.handle import Handles
 from memory_core.ids import GroupScope, Scope
 from memory_core.ledger.base import Intake
-from memory_core.plans import Receipt
-from memory_core.raw_notes import erase_raw
 from memory_core.zone import zone_of
 
 SWEEP_S = 3600.0

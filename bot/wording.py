@@ -9,10 +9,10 @@ from memory_core.answers import flush_time, noun
 from memory_core.candidates import Candidate
 from memory_core.disclosure import Disclosure
 from memory_core.errors import RememError
-from memory_core.flush import read_state
+from memory_core.flush.engine import read_state
+from memory_core.forms.records import Record
 from memory_core.handle import Handle
 from memory_core.ids import PageId
-from memory_core.records import Record
 from memory_core.text import one_line
 from memory_core.zone import zone_of
 

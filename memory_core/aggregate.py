@@ -12,8 +12,8 @@ import json
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
-from memory_core import flush_state
 from memory_core.errors import BadInput
+from memory_core.forms import flush_state
 from memory_core.ids import GroupScope
 from memory_core.layouts import FLUSH_STATE, Layout
 from memory_core.store.disk import Disk, EntryKind

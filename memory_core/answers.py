@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
 from memory_core.commands import FORMS, Form, Right, Unknown
-from memory_core.correct import Corrected
 from memory_core.disclosure import Disclosure, LeftOut, Loaded
+from memory_core.flush.correct import Corrected
+from memory_core.flush.plans import Receipt
+from memory_core.flush.undo import Undone
 from memory_core.ids import PageId
 from memory_core.layouts import Kind
-from memory_core.plans import Receipt
 from memory_core.search import Found
-from memory_core.undo import Undone
 
 _NOUNS = {
     Kind.LESSON: "lesson",

@@ -21,18 +21,18 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime, tzinfo
 from functools import lru_cache
 
-from memory_core import attention, daily, journal
 from memory_core.clock import day_in
 from memory_core.errors import PageChanged
+from memory_core.flush.standing import Standing
+from memory_core.forms import attention, daily, journal
+from memory_core.forms.record_values import shortened
+from memory_core.forms.records import parse as parse_records
 from memory_core.handle import Handle
 from memory_core.ids import GroupScope, PageId
 from memory_core.index import CatalogueRow, parse, with_catalogue, with_front, with_rooms
 from memory_core.index_edit import CATALOGUE_JOURNALS
 from memory_core.index_lines import Part, outline
 from memory_core.layouts import INDEX, Form, journal_page
-from memory_core.record_values import shortened
-from memory_core.records import parse as parse_records
-from memory_core.standing import Standing
 from memory_core.store.base import Change, PageText
 
 _FORMS = frozenset({Form.ATTENTION, Form.NEWEST_FIRST, Form.ADDED, Form.DAILY_LINES})

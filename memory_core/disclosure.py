@@ -33,7 +33,7 @@ class Loaded:
     """Text that was disclosed: of which page, by which step, why (trigger, score or rule), and its cost in tokens.
 
     `records` are the identities of the records in it; `cut` is True when the page was larger than what is shown.
-    `shown` and `rest` are the marks (memory_core.units) of the page's parts that stand here and that do not: what a
+    `shown` and `rest` are the marks (forms/units) of the page's parts that stand here and that do not: what a
     later turn needs to tell a changed part from a known one. `matched`: the message asked for this page (a row of the
     index matched, or the agent opened it); False for what is always loaded and for P0 where nothing matched.
     """

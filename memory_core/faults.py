@@ -6,8 +6,8 @@ files that had to be taken for empty. Pages over their budget are memory_core.ov
 
 from __future__ import annotations
 
-from memory_core import flush_state, tasks
 from memory_core.errors import StoreError
+from memory_core.forms import flush_state, tasks
 from memory_core.handle import Handle
 from memory_core.ids import PageId
 from memory_core.index import parse

@@ -27,14 +27,14 @@ from memory_core import search
 from memory_core.clock import day_in
 from memory_core.conventions import conventions_in, is_convention
 from memory_core.errors import Denied, UnknownPage
+from memory_core.forms.tasks import Task
+from memory_core.forms.tasks import parse as parse_tasks
 from memory_core.handle import Handle
 from memory_core.ids import DirectScope, GroupScope, PageId, Scope
 from memory_core.index import Index, Route, parse
 from memory_core.layouts import INDEX, TASKS, Form, PageRule, Table, journal_page
 from memory_core.search import Found, Placed
 from memory_core.store.base import PageText, Stamp
-from memory_core.tasks import Task
-from memory_core.tasks import parse as parse_tasks
 
 __all__ = [
     "DENIALS",

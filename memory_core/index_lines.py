@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from memory_core import blocks
+from memory_core.forms import blocks
 from memory_core.script import fold
 
 CATALOGUE_START = "<!-- remem:catalogue: rebuilt by remem, what is written here does not last -->"

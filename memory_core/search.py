@@ -1,6 +1,6 @@
 """Search in one scope: plain text, best first.
 
-Searched are the units of the scope's pages, journals and archive (memory_core.units), never the program's own files,
+Searched are the units of the scope's pages, journals and archive (forms/units), never the program's own files,
 never SOUL.md, and no page that the index leads to by [DEPRECATED] rows only. Every count and weight comes from these
 units alone: another scope's words cannot even change an order.
 
@@ -21,11 +21,11 @@ from functools import lru_cache
 from itertools import pairwise
 
 from memory_core.errors import StoreError, StoreFailed
+from memory_core.forms.units import Unit, units_of
 from memory_core.ids import PageId
 from memory_core.layouts import Form, Table
 from memory_core.store.base import Store
 from memory_core.terms import terms
-from memory_core.units import Unit, units_of
 
 _SATURATION = 1.2
 _LENGTH = 0.4

@@ -4,7 +4,7 @@
     flat       the same on one line
     one_line   flat, of a bounded length, and without the marks that reorder what a reader sees
 
-That it can never act as anything of ours on a page is the business of memory_core.escape.
+That it can never act as anything of ours on a page is the business of memory_core.forms.escape.
 """
 
 from __future__ import annotations

@@ -152,7 +152,7 @@ class Context:
 class Plan:
     """A flush (or another undoable step) as persisted: its operations as JSON, and how far it moves which cursor.
 
-    `number` counts the scope's steps with content from 1. `operations` is memory_core.flush's own format.
+    `number` counts the scope's steps with content from 1. `operations` is memory_core.flush.engine's own format.
     """
 
     id: str
@@ -172,7 +172,7 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A record that was used: its page and its identity (memory_core.records.Record.identity), and when."""
+    """A record that was used: its page and its identity (memory_core.forms.records.Record.identity), and when."""
 
     page: PageId
     record: str

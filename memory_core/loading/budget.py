@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from memory_core.disclosure import Disclosure, LeftOut, Loaded, Step
+from memory_core.forms.units import Unit, render
 from memory_core.ids import PageId, Scope
 from memory_core.layouts import Priority
 from memory_core.session import Session
 from memory_core.tokens import Counter, cut
-from memory_core.units import Unit, render
 
 SEAM_TOKENS = 1
 SMALLEST_TOKENS = 24

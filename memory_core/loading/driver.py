@@ -19,6 +19,7 @@ from collections.abc import Mapping
 from memory_core.conventions import is_convention
 from memory_core.disclosure import Disclosure, Step
 from memory_core.errors import Denied, StoreError
+from memory_core.forms.units import Unit
 from memory_core.gate import OpenIndex, denied, open_index
 from memory_core.handle import Handle
 from memory_core.ids import DirectScope, PageId
@@ -44,7 +45,6 @@ from memory_core.routing import match
 from memory_core.search import Placed, rank, strong
 from memory_core.session import Session
 from memory_core.store.base import PageText
-from memory_core.units import Unit
 
 _LARGE_CHARACTERS = 1 << 16
 _MANY_PARTS = 1000

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memory_core.disclosure import Step
+from memory_core.forms.units import Unit
 from memory_core.ids import PageId
 from memory_core.layouts import INDEX
 from memory_core.loading.budget import SEAM_TOKENS, Because, Tally, fit
@@ -18,7 +19,6 @@ from memory_core.routing import Match
 from memory_core.search import Hit, rank, strong
 from memory_core.store.base import PageText
 from memory_core.terms import terms
-from memory_core.units import Unit
 
 EXCERPTS = 5
 """How many excerpts one later message gets at most."""

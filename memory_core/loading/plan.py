@@ -18,6 +18,7 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
+from memory_core.forms.units import Units, units_of
 from memory_core.ids import PageId
 from memory_core.index import Index
 from memory_core.index_lines import Part, outline
@@ -25,7 +26,6 @@ from memory_core.layouts import INDEX, Layout, Table
 from memory_core.routing import Match
 from memory_core.search import Placed
 from memory_core.store.base import PageText
-from memory_core.units import Units, units_of
 
 
 @dataclass(frozen=True, slots=True)

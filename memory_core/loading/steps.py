@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from memory_core.conventions import conventions_in
 from memory_core.disclosure import Loaded, Step
+from memory_core.forms.units import Unit, Units, render
 from memory_core.ids import PageId
 from memory_core.index import within
 from memory_core.layouts import INDEX, Form, Priority
@@ -21,7 +22,6 @@ from memory_core.routing import Match, best_convention
 from memory_core.search import Placed, rank, strong
 from memory_core.store.base import PageText
 from memory_core.terms import terms
-from memory_core.units import Unit, Units, render
 
 _HALF = "a page of P2 is read by search, at most half of the budget"
 _EMPTY = "it is empty"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from memory_core import attention, tasks
+from memory_core.forms import attention, tasks
 from memory_core.ids import MessageKey, PageId
 from memory_core.layouts import Form
 

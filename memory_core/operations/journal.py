@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from memory_core import daily, journal
+from memory_core.forms import daily, journal
 from memory_core.ids import MessageKey, PageId
 from memory_core.layouts import Form
 
 
 @dataclass(frozen=True, slots=True)
 class AddNotes:
-    """A flush's notes in the journal of one day; `at` and `offset` as in memory_core.journal."""
+    """A flush's notes in the journal of one day; `at` and `offset` as in memory_core.forms.journal."""
 
     page: PageId
     day: str

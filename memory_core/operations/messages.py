@@ -10,17 +10,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from memory_core.forms.journal import without_raw
+from memory_core.forms.withdrawal import without_message
 from memory_core.ids import MessageKey, PageId
-from memory_core.journal import without_raw
 from memory_core.layouts import Form
-from memory_core.withdrawal import without_message
 
 
 @dataclass(frozen=True, slots=True)
 class Withdraw:
     """What came from the message `key` alone leaves the page, and what has other sources stays without it.
 
-    `rows` are hashes of the titles of tasks that go (memory_core.withdrawal.row_hash), `kept` the identities of
+    `rows` are hashes of the titles of tasks that go (memory_core.forms.withdrawal.row_hash), `kept` the identities of
     records that stay although they came from it, since they say what it reads now; `at` is the tasks' `lastUpdated`.
     """
 

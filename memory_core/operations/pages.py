@@ -6,14 +6,14 @@ import hashlib
 from dataclasses import dataclass
 from typing import Literal
 
+from memory_core.forms.patches import Hunk, hunks, patched
 from memory_core.ids import PageId
 from memory_core.layouts import Form
-from memory_core.patches import Hunk, hunks, patched
 
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """Lines take the place of others, byte for byte, wherever those stand by now (memory_core.patches)."""
+    """Lines take the place of others, byte for byte, wherever those stand by now (memory_core.forms.patches)."""
 
     page: PageId
     hunks: tuple[Hunk, ...]
@@ -38,7 +38,7 @@ class Unmake:
     op: Literal["unmake"] = "unmake"
 
     def apply(self, text: str, form: Form) -> str:
-        """'' for the text that was left, which means no page (memory_core.apply); another text as it is."""
+        """'' for the text that was left, which means no page (memory_core.flush.apply); another text as it is."""
         return "" if text and text_hash(text) == self.sha256 else text
 
     def undo(self, before: str) -> Unmake | Patch:

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Literal
 
-from memory_core.blocks import lines_of, newline_of
+from memory_core.forms.blocks import lines_of, newline_of
+from memory_core.forms.record_values import with_sources
+from memory_core.forms.records import PlacedRecord, Record, Source, insert, parse, remove
+from memory_core.forms.records import replace as replace_record
 from memory_core.ids import MessageKey, PageId
 from memory_core.layouts import Form
-from memory_core.record_values import with_sources
-from memory_core.records import PlacedRecord, Record, Source, insert, parse, remove
-from memory_core.records import replace as replace_record
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from memory_core.blocks import lines_of, newline_of
+from memory_core.forms.blocks import lines_of, newline_of
 from memory_core.ids import PageId
 from memory_core.index import Route, deprecate, with_route
 from memory_core.layouts import Form, Priority

@@ -11,7 +11,7 @@ import pytest
 from bot.schedule import HELD_S, Schedule, Waiting
 from memory_core.clock import ManualClock
 from memory_core.errors import LedgerFailed, StoreFailed
-from memory_core.flush import Trigger
+from memory_core.flush.engine import Trigger
 from memory_core.ids import Conversation, DirectScope, GroupScope, PersonKey, RoomKey, Scope
 from memory_core.ledger.base import Timer
 from memory_core.ledger.memory import MemoryLedger, MemoryTimers

@@ -9,11 +9,11 @@ from datetime import UTC, date, datetime, tzinfo
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from memory_core import records
 from memory_core.candidates import Candidate, Request, Value
 from memory_core.clock import ManualClock
 from memory_core.errors import RememError
-from memory_core.flush import Receipt, Trigger, flush
+from memory_core.flush.engine import Receipt, Trigger, flush
+from memory_core.forms import records
 from memory_core.handle import Handle
 from memory_core.ids import (
     Conversation,

@@ -29,7 +29,7 @@ from memory_core.answers import (
 )
 from memory_core.commands import FORMS, Right, Unknown
 from memory_core.disclosure import Disclosure, LeftOut, Loaded, Step
-from memory_core.flush import Receipt, Trigger
+from memory_core.flush.engine import Receipt, Trigger
 from memory_core.gate import Found
 from memory_core.ids import GroupScope, PageId
 from memory_core.layouts import Kind, Priority

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_core.attention import (
+from memory_core.forms.attention import (
     TaskRow,
     parse,
     with_blocker,

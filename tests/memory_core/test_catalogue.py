@@ -13,7 +13,8 @@ import pytest
 
 from memory_core.catalogue import rebuild_catalogue
 from memory_core.clock import ManualClock
-from memory_core.flush import Trigger
+from memory_core.flush.engine import Trigger
+from memory_core.flush.standing import Standing
 from memory_core.handle import Handle
 from memory_core.ids import Conversation, EventKey, PageId, PersonKey, RoomKey, message_key
 from memory_core.index import parse
@@ -21,7 +22,6 @@ from memory_core.layouts import APM, INDEX
 from memory_core.ledger.base import Posted
 from memory_core.ledger.memory import MemoryLedger
 from memory_core.messages import Message
-from memory_core.standing import Standing
 from memory_core.store.files import FileStores
 from memory_core.tokens import EstimatingCounter
 from tests.memory_core.flush_kit import GROUP, ROOM, World

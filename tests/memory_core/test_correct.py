@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from memory_core import journal
-from memory_core.correct import Corrected, correct, split
 from memory_core.errors import BadInput, NoIndex
-from memory_core.flush import resume
+from memory_core.flush.correct import Corrected, correct, split
+from memory_core.flush.engine import resume
+from memory_core.flush.undo import undo
+from memory_core.forms import journal
+from memory_core.forms.records import parse
 from memory_core.ids import Conversation, PersonKey, message_key
 from memory_core.layouts import Kind
 from memory_core.messages import Message
-from memory_core.records import parse
-from memory_core.undo import undo
 from tests.memory_core.flush_kit import ROOM, Stop, World
 
 

@@ -9,14 +9,14 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from memory_core import attention, daily, flush_state, journal, tasks
 from memory_core.candidates import Candidate, Request, Value
 from memory_core.errors import NoIndex, RememError, StoreFailed
-from memory_core.flush import Flushing, Trigger, flush, read_state, resume
+from memory_core.flush.engine import Flushing, Trigger, flush, read_state, resume
+from memory_core.forms import attention, daily, flush_state, journal, tasks
+from memory_core.forms.records import parse
 from memory_core.ids import DirectScope, MessageKey, PageId, PersonKey
 from memory_core.layouts import Kind
 from memory_core.messages import Voice
-from memory_core.records import parse
 from tests.memory_core.flush_kit import GROUP, SHANGHAI, LabelExtractor, World
 
 ANA = PersonKey("slack:T1:ANA")

@@ -12,15 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_core import attention, records
-from memory_core.apply import apply
 from memory_core.clock import ManualClock
 from memory_core.errors import StoreFailed
 from memory_core.first_join import ensure_index
-from memory_core.flush import resume
+from memory_core.flush.apply import apply
+from memory_core.flush.engine import resume
+from memory_core.flush.plans import load
+from memory_core.forms import attention, records
 from memory_core.layouts import APM
 from memory_core.ledger.sqlite import SqliteLedger
-from memory_core.plans import load
 from memory_core.store.files import FileStores
 from tests.memory_core.flush_kit import START, Disk, Stop, World
 from tests.scale import scale

@@ -10,8 +10,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from memory_core import journal, records
-from memory_core.flush import resume, write_now
+from memory_core.flush.engine import resume, write_now
+from memory_core.forms import journal, records
 from memory_core.ids import MessageKey
 from tests.memory_core.flush_kit import Stop, World, labelled
 from tests.scale import scale

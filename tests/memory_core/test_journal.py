@@ -8,8 +8,8 @@ from zoneinfo import ZoneInfo
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memory_core.forms.journal import Note, Part, append, local_day, local_time, new_journal, parse, without
 from memory_core.ids import MessageKey
-from memory_core.journal import Note, Part, append, local_day, local_time, new_journal, parse, without
 from tests.scale import scale
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")

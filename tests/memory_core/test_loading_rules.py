@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from memory_core.disclosure import Disclosure, Loaded, Step
 from memory_core.errors import Denied
+from memory_core.forms.units import units_of
 from memory_core.ids import PageId, Scope
 from memory_core.layouts import APM, INDEX, Priority
 from memory_core.loading import Mode, open_page, search_memory
@@ -19,7 +20,6 @@ from memory_core.loading.budget import fit
 from memory_core.loading.plan import authored
 from memory_core.session import Session
 from memory_core.tokens import Counter, load_counter
-from memory_core.units import units_of
 from tests.memory_core.loading_parts import BUILD, DIRECT_INDEX, GROUP_INDEX, OWNER, Quarter, Workspace, record, shown
 from tests.scale import scale
 

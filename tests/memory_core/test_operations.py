@@ -12,7 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from memory_core import attention, daily, journal, records, tasks
+from memory_core.forms import attention, daily, journal, records, tasks
+from memory_core.forms.patches import hunks
+from memory_core.forms.records import Record, Source, render, struck
 from memory_core.ids import MessageKey, PageId
 from memory_core.index import new_index
 from memory_core.layouts import APM, Form, Priority
@@ -32,8 +34,6 @@ from memory_core.operations.records import (
     words_hash,
 )
 from memory_core.operations.routes import AddLine, AddRoute, DeprecateRoute, DropLine
-from memory_core.patches import hunks
-from memory_core.records import Record, Source, render, struck
 from tests.scale import scale
 
 OPERATION: TypeAdapter[Operation] = TypeAdapter(Operation)

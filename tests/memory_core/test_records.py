@@ -11,12 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_core.candidates import Value
-from memory_core.escape import escape, escape_comment, unescape, unescape_comment
-from memory_core.ids import MessageKey, PageId
-from memory_core.index_lines import outline
-from memory_core.layouts import Form
-from memory_core.operations.records import StrikeRecord
-from memory_core.records import (
+from memory_core.forms.escape import escape, escape_comment, unescape, unescape_comment
+from memory_core.forms.records import (
     Record,
     Source,
     disclosed,
@@ -27,6 +23,10 @@ from memory_core.records import (
     replace,
     struck,
 )
+from memory_core.ids import MessageKey, PageId
+from memory_core.index_lines import outline
+from memory_core.layouts import Form
+from memory_core.operations.records import StrikeRecord
 from memory_core.text import flat, plain
 from tests.scale import scale
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_core.redact import load, mask
+from memory_core.redact.mask import load, mask
 from tests.memory_core.secrets_in_chat import NEGATIVES, PASSWORDS, PEM_BODY, POSITIVES, TOKENS, Planted
 from tests.scale import scale
 
@@ -248,7 +248,7 @@ def test_every_pass_finding_more_ends_in_a_mark_for_all() -> None:
 _WITHOUT = """
 import sys
 sys.modules["betterleaks"] = None
-from memory_core.redact import load, mask
+from memory_core.redact.mask import load, mask
 print(load())
 print(mask("password=hunter2-prod").text)
 """

@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memory_core.bars import checked
 from memory_core.candidates import Candidate, Request, Value
+from memory_core.flush.bars import checked
+from memory_core.flush.sameness import best, opposes, repeats, stated, words
 from memory_core.ids import Conversation, DirectScope, GroupScope, MessageKey, PersonKey, RoomKey
 from memory_core.layouts import Kind
 from memory_core.messages import Message, Voice
-from memory_core.sameness import best, opposes, repeats, stated, words
 
 ROOM = RoomKey("slack:T1:C9")
 ANA, BO = PersonKey("slack:T1:ANA"), PersonKey("slack:T1:BO")

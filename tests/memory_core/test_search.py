@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_core.errors import StoreFailed
+from memory_core.forms.units import units_of
 from memory_core.gate import open_index
 from memory_core.ids import PageId
 from memory_core.layouts import Form
 from memory_core.search import Found, Placed, rank, strong
 from memory_core.store.base import PageText
-from memory_core.units import units_of
 from tests.memory_core.loading_parts import BUILD, EXPERIENCE, Workspace, group, record
 from tests.scale import scale
 

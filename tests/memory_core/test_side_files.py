@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_core import daily, flush_state, tasks
 from memory_core.anchors import anchors
+from memory_core.forms import daily, flush_state, tasks
+from memory_core.forms.record_values import Source
 from memory_core.ids import Conversation, MessageKey, PageId, PersonKey, RoomKey
 from memory_core.layouts import Kind
 from memory_core.messages import Message, Voice
-from memory_core.record_values import Source
 from memory_core.store.base import Stamp
 from tests.scale import scale
 

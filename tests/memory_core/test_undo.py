@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_core import daily, flush_state
 from memory_core.errors import StoreFailed
-from memory_core.flush import resume, write_now
+from memory_core.flush.engine import resume, write_now
+from memory_core.flush.plans import load
+from memory_core.flush.undo import undo
+from memory_core.forms import daily, flush_state
 from memory_core.ids import DirectScope, PersonKey
 from memory_core.layouts import Kind
-from memory_core.plans import load
-from memory_core.undo import undo
 from tests.memory_core.flush_kit import Stop, World, labelled
 from tests.memory_core.test_flush_crash import TALKS
 from tests.scale import scale

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memory_core.forms.units import render, units_of
 from memory_core.ids import PageId
 from memory_core.layouts import Form
-from memory_core.units import render, units_of
 from tests.memory_core.loading_parts import ATTENTION, EXPERIENCE
 from tests.scale import scale
 

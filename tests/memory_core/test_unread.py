@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from memory_core import journal
 from memory_core.answers import receipt_text
 from memory_core.candidates import Candidate
 from memory_core.errors import RememError
-from memory_core.flush import Trigger, flush, read_state
+from memory_core.flush.engine import Trigger, flush, read_state
+from memory_core.flush.plans import reach_of
+from memory_core.flush.raw_notes import erase_raw
+from memory_core.flush.undo import undo
+from memory_core.forms import journal
 from memory_core.ids import DirectScope, PageId, PersonKey
 from memory_core.layouts import INDEX, Kind
-from memory_core.plans import reach_of
-from memory_core.raw_notes import erase_raw
-from memory_core.undo import undo
 from tests.memory_core.flush_kit import START, World
 
 REFUSED = RememError('<think>NO_REPLY</think> {"tool": "save"}')

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_core import attention, daily, journal
 from memory_core.candidates import Candidate
+from memory_core.flush.undo import undo
+from memory_core.forms import attention, daily, journal
 from memory_core.ids import DirectScope, EventKey, MessageKey, PersonKey
 from memory_core.layouts import Kind
 from memory_core.ledger.base import Edited
-from memory_core.undo import undo
 from tests.memory_core.flush_kit import World
 from tests.scale import scale
 

@@ -6,10 +6,10 @@ from datetime import UTC
 
 import pytest
 
-from memory_core import attention, journal
 from memory_core.candidates import Candidate
 from memory_core.errors import NoIndex
-from memory_core.flush import write_now
+from memory_core.flush.engine import write_now
+from memory_core.forms import attention, journal
 from memory_core.ids import MessageKey, PersonKey
 from memory_core.layouts import Kind
 from tests.memory_core.flush_kit import World, labelled

@@ -13,7 +13,8 @@ from datetime import date
 from pathlib import Path
 
 from adapters.slack.export import Export
-from memory_core import attention, flush_state, index, journal, records, tasks
+from memory_core import index
+from memory_core.forms import attention, flush_state, journal, records, tasks
 from memory_core.ids import PageId
 from memory_core.layouts import APM, Form
 

@@ -23,9 +23,9 @@ from bot.agent import Agent
 from bot.app import App, opened
 from memory_core.candidates import Extractor
 from memory_core.clock import ManualClock
+from memory_core.forms.records import parse
 from memory_core.ids import PersonKey, RoomKey, RoomKind
 from memory_core.ledger.database import Faults, no_faults
-from memory_core.records import parse
 from memory_core.store.disk import Disk
 from tests.scenarios.recording import Events, RecordingAdapter, Spot
 from tests.scenarios.terminal import START, settings

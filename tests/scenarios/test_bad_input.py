@@ -16,7 +16,7 @@ from adapters.messages import Incoming
 from bot.app import begin_ledger_anew
 from memory_core.clock import ManualClock
 from memory_core.errors import LedgerDamaged, LedgerFailed
-from memory_core.records import parse
+from memory_core.forms.records import parse
 from tests.memory_core.disks import temporary_files
 from tests.scenarios.damage import (
     ASK,

@@ -22,7 +22,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from structlog.testing import capture_logs
 from structlog.typing import EventDict
 
-from memory_core import redact
+from memory_core.redact import mask as redact
 from tests.scale import scale
 from tests.scenarios.canary_life import Beginnings, Life
 from tests.scenarios.canary_looks import Known, Tally

@@ -17,7 +17,7 @@ import pytest
 from memory_core.candidates import Candidate, Request
 from memory_core.clock import ManualClock
 from memory_core.extract import RulesExtractor
-from memory_core.records import parse
+from memory_core.forms.records import parse
 from tests.scenarios.damage import FullDisk, unlike
 from tests.scenarios.stage import ANA, BEN, Stage, channel, stage
 

@@ -20,7 +20,7 @@ import pytest
 from adapters.messages import Happening, Incoming
 from bot.wording import UNFORESEEN
 from memory_core.errors import LedgerFailed
-from memory_core.records import parse
+from memory_core.forms.records import parse
 from tests.memory_core.disks import temporary_files
 from tests.scale import scale
 from tests.scenarios.damage import contents, sentence, unlike

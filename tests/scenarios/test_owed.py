@@ -18,7 +18,7 @@ from bot.app import App, opened
 from memory_core.candidates import Candidate, Extractor, Request
 from memory_core.clock import ManualClock
 from memory_core.extract import RulesExtractor
-from memory_core.flush import read_state
+from memory_core.flush.engine import read_state
 from memory_core.ids import GroupScope, PersonKey, RoomKey, RoomKind
 from tests.scenarios.recording import Events, RecordingAdapter, Spot
 from tests.scenarios.terminal import START, settings

@@ -5,7 +5,7 @@ a table row, a fenced block. A unit is never cut by loading, save one that is la
 stands above units and is not one itself (headings, the head of a table) is their context; it is shown once, before
 the first unit that needs it. So a page, some of its parts, or one search result are all written by `render`.
 
-What is disclosed is not what stands on disk: of a record date, title, body and a short source (memory_core.records);
+What is disclosed is not what stands on disk: of a record date, title, body and a short source (forms/records);
 of everything else the text without comments, which are ours (message keys) or invisible in Markdown anyway. A heading
 with nothing below it, and an empty table, are no units: a page of such is empty.
 
@@ -21,11 +21,11 @@ from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache
 
-from memory_core.blocks import Line, day_of, lines_of
+from memory_core.forms.blocks import Line, day_of, lines_of
+from memory_core.forms.records import Record, disclosed
+from memory_core.forms.records import parse as parse_records
 from memory_core.ids import PageId
 from memory_core.layouts import Form
-from memory_core.records import Record, disclosed
-from memory_core.records import parse as parse_records
 from memory_core.text import one_line
 
 _HEADING = re.compile(r"(#{1,6})[ \t]+\S.*")

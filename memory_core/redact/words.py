@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import TypeAlias
 
-from memory_core.redact_tokens import Span
+from memory_core.redact.tokens import Span
 
 _Judge: TypeAlias = Callable[[str, re.Match[str], tuple[int, int], str, bool], bool]
 

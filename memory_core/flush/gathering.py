@@ -11,22 +11,22 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 
-from memory_core import tasks
 from memory_core.anchors import Anchor, anchors
-from memory_core.bars import Fact
-from memory_core.draft import Draft, WrittenAtOnce, new_draft
+from memory_core.flush.bars import Fact
+from memory_core.flush.draft import Draft, WrittenAtOnce, new_draft
+from memory_core.flush.revision import Again, forget, revise
+from memory_core.flush.standing import Standing
+from memory_core.forms import tasks
+from memory_core.forms.journal import local_day
+from memory_core.forms.records import parse as parse_records
 from memory_core.handle import Handle
 from memory_core.ids import MessageKey, PageId
 from memory_core.index import Index
 from memory_core.index import parse as parse_index
-from memory_core.journal import local_day
 from memory_core.layouts import FLUSH_STATE, INDEX, TASKS, Form, Kind, journal_page
 from memory_core.ledger.base import Hit, ScopeLedger
 from memory_core.messages import Message
 from memory_core.operations import Operation
-from memory_core.records import parse as parse_records
-from memory_core.revision import Again, forget, revise
-from memory_core.standing import Standing
 from memory_core.store.base import PageText
 from memory_core.text import one_line
 
@@ -56,7 +56,7 @@ class Gathered:
     edited: frozenset[MessageKey]
     """Messages that are heard here as they read now: what they said before leaves, what they say now is new."""
     revised: tuple[MessageKey, ...]
-    """Messages that were flushed earlier and edited since (memory_core.revision)."""
+    """Messages that were flushed earlier and edited since (memory_core.flush.revision)."""
     says_now: Mapping[MessageKey, Sequence[Fact]] = field(default_factory=dict)
     """What the revised ones say as they read now."""
     ready: tuple[Operation, ...] = ()

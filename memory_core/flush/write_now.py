@@ -9,19 +9,19 @@ from __future__ import annotations
 
 from datetime import tzinfo
 
-from memory_core import tasks
-from memory_core.apply import apply
-from memory_core.bars import Fact, fact_of
 from memory_core.candidates import Candidate
 from memory_core.clock import day_in
-from memory_core.draft import Draft, record_of
 from memory_core.errors import BadInput, NoIndex
-from memory_core.gathering import REPEAT, draft_on, read_pages, spoken_mark
+from memory_core.flush.apply import apply
+from memory_core.flush.bars import Fact, fact_of
+from memory_core.flush.draft import Draft, record_of
+from memory_core.flush.gathering import REPEAT, draft_on, read_pages, spoken_mark
+from memory_core.forms import tasks
+from memory_core.forms.records import Record, Source, parse
 from memory_core.handle import Handle
 from memory_core.ids import DirectScope, PageId
 from memory_core.layouts import INDEX, TASKS, Form
 from memory_core.messages import Message
-from memory_core.records import Record, Source, parse
 
 
 async def write_now(handle: Handle, candidate: Candidate, zone: tzinfo) -> tuple[PageId, Record]:

@@ -14,19 +14,19 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeAlias
 
-from memory_core import journal
-from memory_core.bars import Fact
-from memory_core.draft import Draft, noted, record_of
+from memory_core.flush.bars import Fact
+from memory_core.flush.draft import Draft, noted, record_of
+from memory_core.forms import journal
+from memory_core.forms.records import Record, parse
+from memory_core.forms.withdrawal import touched
 from memory_core.ids import MessageKey, PageId
 from memory_core.layouts import Form
 from memory_core.operations.messages import Withdraw
 from memory_core.operations.records import ReviseRecord
-from memory_core.records import Record, parse
 from memory_core.text import flat
-from memory_core.withdrawal import touched
 
 Again: TypeAlias = Callable[[MessageKey], Awaitable[tuple[Fact, ...]]]
-"""What a message says as it reads now (memory_core.hearing.Ear.again)."""
+"""What a message says as it reads now (memory_core.flush.hearing.Ear.again)."""
 
 
 def withdraw(draft: Draft, key: MessageKey, kept: tuple[str, ...] = ()) -> set[PageId]:

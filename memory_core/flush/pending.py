@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from memory_core.bars import Fact
-from memory_core.flush_state import PendingItem
+from memory_core.flush.bars import Fact
+from memory_core.flush.sameness import best, stated, words
+from memory_core.forms.flush_state import PendingItem
+from memory_core.forms.record_values import with_sources
 from memory_core.ids import MessageKey
 from memory_core.layouts import Kind
-from memory_core.record_values import with_sources
-from memory_core.sameness import best, stated, words
 
 FLUSHES = 3
 """The flush that drops an item: it was seen by two before."""

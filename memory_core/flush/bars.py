@@ -20,12 +20,12 @@ from memory_core.candidates import Candidate, Request, Value
 from memory_core.clock import day_in
 from memory_core.extract.finding import finding_in
 from memory_core.extract.text import sentences
+from memory_core.flush.sameness import best, stated, words
+from memory_core.forms.records import Source
 from memory_core.ids import DirectScope, Scope
 from memory_core.layouts import Kind
 from memory_core.messages import Message, Voice
 from memory_core.pleasantry import is_pleasantry
-from memory_core.records import Source
-from memory_core.sameness import best, stated, words
 from memory_core.script import fold
 
 _SHARED = frozenset({Kind.AGREEMENT, Kind.STACK, Kind.ARCHITECTURE})

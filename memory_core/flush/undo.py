@@ -16,16 +16,16 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from memory_core import flush_state
-from memory_core.apply import finish
-from memory_core.flush_state import PendingItem
+from memory_core.flush.apply import finish
+from memory_core.flush.plans import Body, Receipt, Step, Trigger, dump
+from memory_core.flush.steps import last_step
+from memory_core.forms import flush_state
+from memory_core.forms.flush_state import PendingItem
 from memory_core.handle import Handle
 from memory_core.ids import PageId
 from memory_core.layouts import FLUSH_STATE, Form, Kind
 from memory_core.ledger.base import Plan
 from memory_core.operations import Operation
-from memory_core.plans import Body, Receipt, Step, Trigger, dump
-from memory_core.steps import last_step
 
 
 @dataclass(frozen=True, slots=True)

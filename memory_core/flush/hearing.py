@@ -10,15 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 
-from memory_core.bars import Fact, checked
 from memory_core.candidates import Candidate, Extractor, Request
 from memory_core.errors import ExtractionFailed, LedgerError, RememError
 from memory_core.extract import retracted_in
+from memory_core.flush.bars import Fact, checked
+from memory_core.flush.standing import together
 from memory_core.handle import Handle
 from memory_core.ids import Conversation, DirectScope, MessageKey
 from memory_core.ledger.base import Context, ScopeLedger
 from memory_core.messages import Message, Voice
-from memory_core.standing import together
 
 ROOTS = 3
 """How many messages outside a thread are read because the thread answers them."""

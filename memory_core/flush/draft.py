@@ -19,30 +19,30 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 
-from memory_core import journal
 from memory_core.anchors import Anchor
-from memory_core.attention_draft import AttentionDraft
-from memory_core.bars import Fact
 from memory_core.candidates import TITLE_CHARACTERS
 from memory_core.clock import day_in
 from memory_core.errors import UnknownPage
-from memory_core.escape import escape_comment
+from memory_core.flush.attention_draft import AttentionDraft
+from memory_core.flush.bars import Fact
+from memory_core.flush.sameness import best, opposes, repeats, stated, words
+from memory_core.forms import journal
+from memory_core.forms.escape import escape_comment
+from memory_core.forms.marks import marked
+from memory_core.forms.patches import hunks
+from memory_core.forms.records import PlacedRecord, Record, parse, remove, render, struck
 from memory_core.friendly_name import slug
 from memory_core.ids import MessageKey, PageId
 from memory_core.index import Index
 from memory_core.layouts import INDEX, Form, Kind, Table, journal_page
 from memory_core.ledger.base import Hit
-from memory_core.marks import marked
 from memory_core.operations import Operation
 from memory_core.operations.attention import PutFact
 from memory_core.operations.journal import AddNotes, AddPoints
 from memory_core.operations.pages import Patch, Unmake, text_hash
 from memory_core.operations.records import AddRecord, StrikeRecord, TouchRecord
 from memory_core.operations.routes import AddLine, AddRoute
-from memory_core.patches import hunks
-from memory_core.records import PlacedRecord, Record, parse, remove, render, struck
 from memory_core.routing import match
-from memory_core.sameness import best, opposes, repeats, stated, words
 from memory_core.templates import new_page
 from memory_core.text import one_line
 

@@ -10,9 +10,9 @@
     - Conflicts: [2026-03-02] No new services this quarter
     - Archived: 2026-09-01, score=41
 
-Values are plain text; `render` escapes what people wrote and `parse` takes it back (memory_core.escape), so that
+Values are plain text; `render` escapes what people wrote and `parse` takes it back (forms/escape), so that
 `parse(render(r))` is `r`. What a person wrote into a block besides the known fields (other `- Key:` lines, bullets,
-tables, prose) is kept as it stands in `extra`. Where a block begins and ends is memory_core.blocks' business.
+tables, prose) is kept as it stands in `extra`. Where a block begins and ends is memory_core.forms.blocks' business.
 
 Identity: the message that states the record, with its title; where no message is known, day and title. Hits, tags,
 body and further sources may change without changing it.
@@ -29,12 +29,12 @@ from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 
-from memory_core.blocks import Block, blocks, day_of, line_entry, newline_of
 from memory_core.candidates import Value
-from memory_core.escape import escape, escape_comment, unescape, unescape_comment
+from memory_core.forms.blocks import Block, blocks, day_of, line_entry, newline_of
+from memory_core.forms.escape import escape, escape_comment, unescape, unescape_comment
+from memory_core.forms.record_values import Record, Source, struck
 from memory_core.ids import MessageKey
 from memory_core.layouts import Form
-from memory_core.record_values import Record, Source, struck
 from memory_core.text import flat
 
 _FIELD = re.compile(r"- (?:\*\*)?([A-Za-z]+)(?:\*\*)?:(?:\*\*)?(?: (.*)|$)", re.DOTALL)

@@ -16,14 +16,14 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from memory_core import attention, daily, journal, tasks
-from memory_core.blocks import lines_of, newline_of
-from memory_core.escape import unescape_comment
+from memory_core.forms import attention, daily, journal, tasks
+from memory_core.forms.blocks import lines_of, newline_of
+from memory_core.forms.escape import unescape_comment
+from memory_core.forms.marks import unmarked, without_key
+from memory_core.forms.records import Record, parse, remove
+from memory_core.forms.records import replace as replace_record
 from memory_core.ids import MessageKey, PageId
 from memory_core.layouts import TASKS, Form, Table
-from memory_core.marks import unmarked, without_key
-from memory_core.records import Record, parse, remove
-from memory_core.records import replace as replace_record
 
 
 def without_message(

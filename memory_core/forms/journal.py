@@ -24,12 +24,12 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from enum import StrEnum
 
-from memory_core.blocks import day_of, lines_of, newline_of
 from memory_core.clock import day_in
-from memory_core.escape import escape, escape_comment, unescape, unescape_comment
+from memory_core.forms.blocks import day_of, lines_of, newline_of
+from memory_core.forms.escape import escape, escape_comment, unescape, unescape_comment
+from memory_core.forms.record_values import source_name
 from memory_core.ids import MessageKey
 from memory_core.layouts import Kind
-from memory_core.record_values import source_name
 from memory_core.text import flat
 
 _TITLE = re.compile(r"# (\d{4})-(\d{2})-(\d{2})(?: \(([+-]\d{2}:\d{2})\))?.*")

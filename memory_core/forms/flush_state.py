@@ -17,9 +17,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from memory_core.forms.record_values import Source
 from memory_core.ids import MessageKey, PageId
 from memory_core.layouts import Kind
-from memory_core.record_values import Source
 from memory_core.store.base import Stamp
 
 _STAMP = ("_mtime", "_size", "_sha256")

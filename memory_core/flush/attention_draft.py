@@ -11,15 +11,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from typing import Protocol
 
-from memory_core import attention, tasks
-from memory_core.bars import Fact
 from memory_core.clock import day_in
+from memory_core.flush.bars import Fact
+from memory_core.flush.sameness import best, words
+from memory_core.forms import attention, tasks
+from memory_core.forms.tasks import Task, TaskStatus
 from memory_core.ids import MessageKey, PageId
 from memory_core.layouts import TASKS, Kind
 from memory_core.operations import Operation
 from memory_core.operations.attention import DropBlocker, DropRow, PutBlocker, PutFact, PutRow, PutTask
-from memory_core.sameness import best, words
-from memory_core.tasks import Task, TaskStatus
 from memory_core.text import one_line
 
 _FACT = re.compile(
@@ -29,7 +29,7 @@ _BLOCKER_CHARACTERS = 300
 
 
 class Target(Protocol):
-    """The draft that the changes go into (memory_core.draft.Draft)."""
+    """The draft that the changes go into (memory_core.flush.draft.Draft)."""
 
     texts: dict[PageId, str]
     zone: tzinfo

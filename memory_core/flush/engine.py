@@ -8,7 +8,7 @@ States of one flush, and what a crash in them leaves:
     closed       receipt kept, cursors moved, in one transaction        done
 
 An open plan is finished first, by `resume` at the start or by the next flush; to finish is to apply again, because
-what is done is not done twice (memory_core.apply). Until then no further plan is made. Extraction holds no page: what
+what is done is not done twice (flush/apply). Until then no further plan is made. Extraction holds no page: what
 is said meanwhile lies after the cursors of the plan and belongs to the next flush.
 
 A failure of the extractor, the ledger or the store is no exception here but a receipt with a `problem`: the text is
@@ -24,26 +24,26 @@ from dataclasses import replace
 from datetime import tzinfo
 from typing import TypeVar
 
-from memory_core import flush_state
-from memory_core.apply import finish
 from memory_core.candidates import Extractor
 from memory_core.catalogue import rebuild_catalogue
 from memory_core.errors import ExtractionFailed, NoIndex, RememError
-from memory_core.flush_state import FlushState
-from memory_core.gathering import draft_on, fill, gather, journals_of, read_pages
+from memory_core.flush.apply import finish
+from memory_core.flush.gathering import draft_on, fill, gather, journals_of, read_pages
+from memory_core.flush.hearing import Ear, Heard, fresh, retracted
+from memory_core.flush.pending import settle, without
+from memory_core.flush.plans import Body, Receipt, Trigger, holds, joined, load_receipt, scrubbed
+from memory_core.flush.raw_notes import drop_raw, keep_raw
+from memory_core.flush.steps import divided, last_step, next_plan
+from memory_core.flush.write_now import write_now
+from memory_core.forms import flush_state
+from memory_core.forms.flush_state import FlushState
 from memory_core.handle import Handle
-from memory_core.hearing import Ear, Heard, fresh, retracted
 from memory_core.ids import Conversation
 from memory_core.index import parse as parse_index
 from memory_core.layouts import FLUSH_STATE, INDEX
 from memory_core.ledger.base import ScopeLedger
 from memory_core.operations.messages import DropRaw
-from memory_core.pending import settle, without
-from memory_core.plans import Body, Receipt, Trigger, holds, joined, load_receipt, scrubbed
-from memory_core.raw_notes import drop_raw, keep_raw
-from memory_core.steps import divided, last_step, next_plan
 from memory_core.store.base import PageText
-from memory_core.write_now import write_now
 
 __all__ = [
     "Flushing",
@@ -113,7 +113,7 @@ async def flush(
 
     `zone`: where the scope lives, unless its index is to say so. `until`: only these conversations, only up to these
     entries, which an earlier try did not get through. `raw`: if extraction fails, what was said goes into the journal
-    word for word (memory_core.raw_notes). Everything in the receipt was read back. A failure stands in its `problem`.
+    word for word (flush/raw_notes). Everything in the receipt was read back. A failure stands in its `problem`.
     With nothing new no page is read. Raises NoIndex.
     """
     at = handle.clock.now().astimezone(zone or handle.host_zone)

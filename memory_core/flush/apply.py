@@ -17,18 +17,18 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from memory_core import flush_state, tasks
 from memory_core.catalogue import rebuild_catalogue
-from memory_core.draft import start_text
 from memory_core.errors import PageChanged, PageDamaged, PageExists
+from memory_core.flush.draft import start_text
+from memory_core.flush.plans import Body, Receipt, Waiting, dump, dump_receipt, load
+from memory_core.flush.standing import Standing, together
+from memory_core.forms import flush_state, tasks
 from memory_core.handle import Handle
 from memory_core.ids import PageId
 from memory_core.layouts import FLUSH_STATE, INDEX, TASKS, Form, backup_page
 from memory_core.ledger.base import Plan
 from memory_core.operations import Operation
 from memory_core.operations.pages import Unmake
-from memory_core.plans import Body, Receipt, Waiting, dump, dump_receipt, load
-from memory_core.standing import Standing, together
 from memory_core.store.base import Change, PageText, Stamp
 
 ATTEMPTS = 8

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from memory_core.draft import Draft
 from memory_core.errors import LedgerDamaged
-from memory_core.flush_state import FlushState
+from memory_core.flush.draft import Draft
+from memory_core.flush.plans import Body, Step, Waiting, dump, load, told_by
+from memory_core.forms.flush_state import FlushState
 from memory_core.handle import Handle
 from memory_core.ids import Conversation
 from memory_core.ledger.base import Plan, ScopeLedger
-from memory_core.plans import Body, Step, Waiting, dump, load, told_by
 
 
 @dataclass(frozen=True, slots=True)

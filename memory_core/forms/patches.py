@@ -3,7 +3,7 @@
 A hunk is a run of lines that a step put in the place of others, with the lines next to it. `patched` finds each hunk
 by its lines alone, wherever it stands by now, so that what a person wrote elsewhere stays; a hunk that is not found,
 or found twice, fits no more, and then nothing of the page is patched: the inverses of single operations are asked
-instead (memory_core.undo).
+instead (memory_core.flush.undo).
 """
 
 from __future__ import annotations

@@ -22,9 +22,9 @@ from functools import lru_cache
 from itertools import chain
 from typing import TypeAlias
 
-from memory_core.redact_markup import markup_spans
-from memory_core.redact_tokens import Span, token_spans
-from memory_core.redact_words import may_be_value, word_spans
+from memory_core.redact.markup import markup_spans
+from memory_core.redact.tokens import Span, token_spans
+from memory_core.redact.words import may_be_value, word_spans
 
 _MARK = re.compile(r"\[secret: [a-z0-9 ]{1,60}\]")
 _UNFIT = re.compile(r"[^a-z0-9]+")

@@ -17,7 +17,7 @@
 
 A section is known by its heading, wherever it stands; one that is missing is added at the end. In a section we touch
 only the row or line that is ours to change: a task is known by its title, a snapshot line by its key. A blocker and a
-fact end with the mark of the messages that they came from (memory_core.marks). Further columns
+fact end with the mark of the messages that they came from (memory_core.forms.marks). Further columns
 of the table, other lines and other sections stay byte for byte. A task that was done stays for the rest of its day.
 """
 
@@ -28,10 +28,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from memory_core.blocks import Line, lines_of, newline_of
-from memory_core.escape import escape, escape_comment, unescape, unescape_comment
+from memory_core.forms.blocks import Line, lines_of, newline_of
+from memory_core.forms.escape import escape, escape_comment, unescape, unescape_comment
+from memory_core.forms.marks import marked, unmarked, without_key
 from memory_core.ids import MessageKey
-from memory_core.marks import marked, unmarked, without_key
 from memory_core.script import fold
 from memory_core.text import flat
 

@@ -3,7 +3,7 @@
     - The staging certificate has expired (@bo, 2026-04-06) <!-- slack:T1:C9:1712412120.000100 -->
 
 So a blocker, a fact of the environment or a day's point can leave memory when its message is deleted, as a record
-does by its Source. What people write cannot form a mark (memory_core.escape).
+does by its Source. What people write cannot form a mark (memory_core.forms.escape).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from memory_core.escape import escape_comment, unescape_comment
+from memory_core.forms.escape import escape_comment, unescape_comment
 from memory_core.ids import MessageKey
 
 _MARK = re.compile(r"[ \t]*<!-- (?P<keys>[^\s<>]+:[^\s<>]+(?: [^\s<>]+:[^\s<>]+)*) -->[ \t]*\Z")

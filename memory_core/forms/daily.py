@@ -5,7 +5,7 @@
     - 2026-04-06: Redis for the session cache <!-- slack:T1:D9:1712412120.000100 -->; Prepare the release
     - 2026-04-05: …
 
-A point ends with the mark of the messages that it came from (memory_core.marks). A later flush of the same day adds
+A point ends with the mark of the messages that it came from (forms/marks). A later flush of the same day adds
 to the day's line what it does not name yet. Every other line stays as it is.
 """
 
@@ -15,10 +15,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memory_core.blocks import Line, lines_of, newline_of
-from memory_core.escape import escape_comment, unescape_comment
+from memory_core.forms.blocks import Line, lines_of, newline_of
+from memory_core.forms.escape import escape_comment, unescape_comment
+from memory_core.forms.marks import marked, unmarked, without_key
 from memory_core.ids import MessageKey
-from memory_core.marks import marked, unmarked, without_key
 from memory_core.text import flat
 
 _DAY = re.compile(r"- (\d{4}-\d{2}-\d{2}): (.*)")

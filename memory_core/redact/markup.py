@@ -4,7 +4,7 @@
     | user | password |         a table's column under such a heading; the rows below the line of dashes
     password -> …  → …          an arrow from such a name, where the value looks made
 
-Which values can be secrets is the rule of memory_core.redact_words; placeholders, plain words and counts stay.
+Which values can be secrets is the rule of memory_core.redact.words; placeholders, plain words and counts stay.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from memory_core.redact_tokens import Span
-from memory_core.redact_words import NAMED, is_odd, may_be_value
+from memory_core.redact.tokens import Span
+from memory_core.redact.words import NAMED, is_odd, may_be_value
 
 _TAG = re.compile(
     rf"<(?:[\w.-]{{1,30}}[:._-])?(?i:{NAMED})(?:[ \t][^<>\n]{{0,80}})?>"

@@ -20,11 +20,11 @@ from enum import StrEnum
 from pydantic import TypeAdapter, ValidationError
 
 from memory_core.errors import LedgerDamaged
-from memory_core.flush_state import FlushState, PendingItem
+from memory_core.flush.pending import without
+from memory_core.forms.flush_state import FlushState, PendingItem
 from memory_core.ids import Conversation, MessageKey, PageId, RoomKey
 from memory_core.layouts import Kind
 from memory_core.operations import Operation
-from memory_core.pending import without
 
 
 class Trigger(StrEnum):

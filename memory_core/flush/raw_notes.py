@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import date, tzinfo
 
-from memory_core import journal
-from memory_core.apply import apply
+from memory_core.flush.apply import apply
+from memory_core.forms import journal
 from memory_core.handle import Handle
 from memory_core.ids import PageId
 from memory_core.layouts import Form, journal_page

@@ -13,30 +13,30 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 
-from memory_core import flush_state
-from memory_core.apply import finish
-from memory_core.bars import source_of
 from memory_core.candidates import TITLE_CHARACTERS
 from memory_core.clock import day_in
-from memory_core.draft import Draft
 from memory_core.errors import BadInput, NoIndex
-from memory_core.escape import escape_comment
-from memory_core.gathering import draft_on, read_pages, spoken_mark
+from memory_core.flush.apply import finish
+from memory_core.flush.bars import source_of
+from memory_core.flush.draft import Draft
+from memory_core.flush.gathering import draft_on, read_pages, spoken_mark
+from memory_core.flush.plans import Body, Receipt, Trigger
+from memory_core.flush.standing import Standing
+from memory_core.flush.steps import last_step, next_plan
+from memory_core.forms import flush_state
+from memory_core.forms.escape import escape_comment
+from memory_core.forms.marks import marked
+from memory_core.forms.records import PlacedRecord, Record, parse, render, struck
+from memory_core.forms.units import units_of
 from memory_core.handle import Handle
 from memory_core.ids import PageId
 from memory_core.layouts import FLUSH_STATE, INDEX, Form, Kind, Table
-from memory_core.marks import marked
 from memory_core.messages import Message
 from memory_core.operations.records import AddRecord, StrikeRecord
-from memory_core.plans import Body, Receipt, Trigger
-from memory_core.records import PlacedRecord, Record, parse, render, struck
 from memory_core.script import fold
 from memory_core.search import Placed, rank, strong
-from memory_core.standing import Standing
-from memory_core.steps import last_step, next_plan
 from memory_core.terms import terms
 from memory_core.text import one_line
-from memory_core.units import units_of
 
 BODY_CHARACTERS = 2000
 CANDIDATES = 5
