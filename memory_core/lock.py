@@ -21,7 +21,7 @@ from typing import Self
 
 from memory_core.clock import Clock, SystemClock
 from memory_core.errors import WorkspaceHeld
-from memory_core.store.disk import translated
+from memory_core.store.disk import Disk, translated
 from memory_core.store.tree import Tree
 
 PROGRAM = PurePosixPath(".remem")
@@ -63,19 +63,19 @@ class Lock:
         self.release()
 
 
-def hold(workspace: Path, clock: Clock | None = None) -> Lock:
+def hold(workspace: Path, clock: Clock | None = None, disk: Disk | None = None) -> Lock:
     """Hold the workspace for this process. Blocking, but never waiting.
 
     Raises WorkspaceHeld naming the holder if another one has it, StoreFailed if the system refuses.
     """
     holder = Holder(os.getpid(), platform.node() or "this machine", (clock or SystemClock()).now())
-    tree = Tree(workspace)
+    tree = Tree(workspace, disk)
     with translated(LOCK):
         with tree.folder(PROGRAM, create=True) as folder:
             descriptor = tree.disk.open_lock(LOCK.name, folder)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            _note(descriptor, holder)
+            _note(tree.disk, descriptor, holder)
         except BlockingIOError:
             other = _noted(descriptor)
             os.close(descriptor)
@@ -88,10 +88,10 @@ def hold(workspace: Path, clock: Clock | None = None) -> Lock:
     return Lock(descriptor, holder)
 
 
-def _note(descriptor: int, holder: Holder) -> None:
+def _note(disk: Disk, descriptor: int, holder: Holder) -> None:
     note = {"pid": holder.pid, "host": holder.host, "since": holder.since.isoformat()}
-    os.ftruncate(descriptor, 0)
-    os.pwrite(descriptor, json.dumps(note).encode(), 0)
+    disk.truncate(descriptor)
+    disk.write(descriptor, memoryview(json.dumps(note).encode()))
 
 
 def _noted(descriptor: int) -> Holder | None:

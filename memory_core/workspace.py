@@ -64,17 +64,17 @@ class Workspace:
         zone: str = "UTC",
         known: Path | None = None,
         clock: Clock | None = None,
+        disk: Disk | None = None,
     ) -> Self:
-        """Hold the workspace, sweep it and lay down what is missing; `day` and `zone` are for a new index.
-
-        Raises WorkspaceGone, WorkspaceHeld, StoreFailed.
+        """Hold the workspace, sweep it and lay down what is missing; `day` and `zone` are for a new index,
+        `disk` makes the system's calls. Raises WorkspaceGone, WorkspaceHeld, StoreFailed.
         """
         require(path, known)
         _make_root(path)
-        lock = hold(path, clock)
+        lock = hold(path, clock, disk)
         try:
-            swept = Tree(path).sweep()
-            created = initialise(path, layout, day=day, zone=zone)
+            swept = Tree(path, disk).sweep()
+            created = initialise(path, layout, day=day, zone=zone, disk=disk)
             key = workspace_key(path)
         except BaseException:
             lock.release()

@@ -13,9 +13,9 @@ person decides. The check runs on a connection that cannot write: the damaged fi
 
 from __future__ import annotations
 
-import os
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from urllib.parse import quote
@@ -25,6 +25,7 @@ from memory_core.ledger.database import BUSY_MS, Database, Faults, Trace, no_fau
 from memory_core.ledger.failures import translated
 from memory_core.ledger.schema import MIGRATIONS, VERSION
 from memory_core.ledger.values import utc
+from memory_core.store.disk import Disk
 
 _PRAGMAS = (
     "PRAGMA journal_mode = WAL",
@@ -36,15 +37,22 @@ _PRAGMAS = (
 
 
 def open_database(
-    path: Path, now: datetime, *, begin_anew: bool = False, trace: Trace | None = None, faults: Faults = no_faults
+    path: Path,
+    now: datetime,
+    *,
+    begin_anew: bool = False,
+    trace: Trace | None = None,
+    faults: Faults = no_faults,
+    disk: Disk | None = None,
 ) -> Database:
     """The ledger at `path`, whose folder exists. Blocks. Raises LedgerDamaged, LedgerFailed (see above)."""
+    disk = disk or Disk()
     try:
         if path.exists():
-            _check(path, now)
+            _check(path, now, disk)
         else:
-            _refuse_silent_start(path, now, begin_anew)
-            _make(path)
+            _refuse_silent_start(path, now, begin_anew, disk)
+            _make(path, faults, disk)
         database = _connect(path, trace, faults)
         _migrate(database)
     except (sqlite3.Error, OSError) as error:
@@ -77,29 +85,36 @@ def _migrate(database: Database) -> None:
     database.run("COMMIT")
 
 
-def _make(path: Path) -> None:
+def _make(path: Path, faults: Faults, disk: Disk) -> None:
     """A new ledger appears whole or not at all: an empty file at `path` is always damage."""
     draft = path.with_name(f"{path.name}.new")
-    for left_over in _files(draft):
-        left_over.unlink(missing_ok=True)
-    os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-    database = _connect(draft)
-    try:
-        _migrate(database)
-    finally:
-        database.close()
-    draft.rename(path)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    with _folder_of(path, disk) as folder:
+        for left_over in _files(draft):
+            with suppress(FileNotFoundError):
+                disk.unlink(left_over.name, folder)
+        disk.close(disk.create_file(draft.name, folder))
+        database = _connect(draft, faults=faults)
+        try:
+            _migrate(database)
+        finally:
+            database.close()
+        disk.rename(draft.name, path.name, folder)
+        disk.sync_folder(folder)
 
 
-def _check(path: Path, now: datetime) -> None:
+@contextmanager
+def _folder_of(path: Path, disk: Disk) -> Iterator[int]:
+    folder = disk.open_root(path.parent)
+    try:
+        yield folder
+    finally:
+        disk.close(folder)
+
+
+def _check(path: Path, now: datetime, disk: Disk) -> None:
     fault = fault_in(path)
     if fault:
-        aside = _set_aside(path, now)
+        aside = _set_aside(path, now, disk)
         raise LedgerDamaged(
             f"The ledger {path} is damaged ({fault}) and was set aside as {aside.name}; put a backup in its place, "
             "or begin anew: what was not flushed yet is then only in the file set aside."
@@ -137,21 +152,22 @@ def _files(path: Path) -> tuple[Path, ...]:
     return tuple(path.with_name(f"{path.name}{suffix}") for suffix in ("", "-wal", "-shm"))
 
 
-def _set_aside(path: Path, now: datetime) -> Path:
+def _set_aside(path: Path, now: datetime, disk: Disk) -> Path:
     stamp = utc(now).strftime("%Y-%m-%dT%H%M%SZ")
     name, again = f"{path.name}.damaged-{stamp}", 2
     while any(taken.exists() for taken in _files(path.with_name(name))):
         name, again = f"{path.name}.damaged-{stamp}-{again}", again + 1
     aside = path.with_name(name)
-    for source, target in zip(_files(path), _files(aside), strict=True):
-        if source.exists():
-            source.rename(target)
+    with _folder_of(path, disk) as folder:
+        for source, target in zip(_files(path), _files(aside), strict=True):
+            if source.exists():
+                disk.rename(source.name, target.name, folder)
     return aside
 
 
-def _refuse_silent_start(path: Path, now: datetime, begin_anew: bool) -> None:
+def _refuse_silent_start(path: Path, now: datetime, begin_anew: bool, disk: Disk) -> None:
     if any(rest.exists() for rest in _files(path)):  # a log without its file would be taken into the new one
-        _set_aside(path, now)
+        _set_aside(path, now, disk)
     aside = sorted(found.name for found in path.parent.glob(f"{path.name}.damaged-*"))
     if aside and not begin_anew:
         raise LedgerDamaged(

@@ -23,6 +23,7 @@ from memory_core.ledger.sqlite_intake import SqliteIntake
 from memory_core.ledger.sqlite_scope import SqliteScopeLedger
 from memory_core.ledger.values import storable
 from memory_core.ledger.worker import Worker
+from memory_core.store.disk import Disk
 
 
 class SqliteTimers:
@@ -95,16 +96,17 @@ class SqliteLedger:
         begin_anew: bool = False,
         trace: Trace | None = None,
         faults: Faults = no_faults,
+        disk: Disk | None = None,
     ) -> OpenLedger:
         """The ledger at `path`; its folder exists, and no other process writes it (the workspace lock sees to that).
 
         A damaged file is set aside under a dated name; from then on opening is refused until a backup stands at
-        `path` or the caller says `begin_anew`. `trace` and `faults`: see memory_core.ledger.database. Raises
-        LedgerDamaged, LedgerFailed.
+        `path` or the caller says `begin_anew`. `trace` and `faults`: see memory_core.ledger.database; `disk`
+        makes, moves and renames the file. Raises LedgerDamaged, LedgerFailed.
         """
         now = clock.now()
 
         def opened() -> Database:
-            return open_database(path, now, begin_anew=begin_anew, trace=trace, faults=faults)
+            return open_database(path, now, begin_anew=begin_anew, trace=trace, faults=faults, disk=disk)
 
         return OpenLedger(await Worker.start(opened), clock)

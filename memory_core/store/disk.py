@@ -100,6 +100,10 @@ class Disk:
         """Write what the system takes; how many bytes that were. On a nearly full disk that is less than asked."""
         return os.write(descriptor, content)
 
+    def truncate(self, descriptor: int) -> None:
+        """Empty an open file."""
+        os.ftruncate(descriptor, 0)
+
     def sync(self, descriptor: int) -> None:
         """Make a file's bytes durable."""
         os.fsync(descriptor)
