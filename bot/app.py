@@ -1,10 +1,8 @@
-"""Putting remem together: the only file that names a concrete store, ledger, platform or model.
+"""Putting remem together: the only file that names a concrete store, ledger or model (platforms: bot/platforms.py).
 
-    opened     the workspace held, swept and laid down; the ledger checked; parts built; open plans finished
-    run        adapters deliver into the turn, the schedule rings
-    closed     intake stops; what is durable and not answered is kept for the next flush; everything is closed
-
-A platform's adapter is imported only if it has a token.
+opened     the workspace held, swept and laid down; the ledger checked; parts built; open plans finished
+run        adapters deliver into the turn, the schedule rings
+closed     intake stops; what is durable and not answered is kept for the next flush; everything is closed
 """
 
 from __future__ import annotations
@@ -17,43 +15,36 @@ from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from functools import partial
 from pathlib import Path
-from typing import Protocol
 
 import tzlocal
 
-from adapters.base import Adapter, nothing_behind
-from adapters.console.normalise import FIRST_SPEAKER
+from adapters.base import Adapter
 from adapters.rooms import Rooms
 from bot.agent import Agent
-from bot.behind import rooms_behind
 from bot.conversations import Conversations
-from bot.limits import Welcome
 from bot.offline import OfflineAgent
 from bot.parts import Parts
 from bot.profiles import WithoutProfiles
 from bot.saving import Saving
 from bot.schedule import Schedule
-from bot.settings import Mode as SlackMode
 from bot.settings import Settings, Switch
 from bot.turn import Turn
 from bot.upkeep import Upkeep
-from bot.wording import SERVER_NOT_NAMED
+from bot.welcoming import owners, welcome
 from memory_core import lexicon
 from memory_core.aggregate import Aggregate
 from memory_core.candidates import Extractor
 from memory_core.clock import Clock, SystemClock, day_in
-from memory_core.errors import BadInput, LedgerDamaged
+from memory_core.errors import LedgerDamaged
 from memory_core.extract import RulesExtractor
 from memory_core.handle import Handles
-from memory_core.ids import Conversation, PersonKey
 from memory_core.layouts import layout_named
-from memory_core.ledger.base import Intake, Timers
+from memory_core.ledger.base import Ledger
 from memory_core.ledger.database import Faults, no_faults
 from memory_core.ledger.memory import MemoryLedger
 from memory_core.ledger.sqlite import OpenLedger, SqliteLedger
 from memory_core.loading import Mode
 from memory_core.lock import hold
-from memory_core.messages import Voice
 from memory_core.names import Names
 from memory_core.names_file import NamesFile
 from memory_core.redact import mask as redact
@@ -117,17 +108,6 @@ def host_zone() -> tzinfo:
     return tzlocal.get_localzone()
 
 
-def owners(settings: Settings) -> tuple[PersonKey, ...]:
-    """The owner's person keys; unset: the console's first speaker."""
-    return settings.owner or (FIRST_SPEAKER,)
-
-
-def welcome(settings: Settings) -> Welcome:
-    """Who is welcome, as the settings say."""
-    allowed, servers = frozenset(settings.dm_allow), frozenset(settings.servers)
-    return Welcome(settings.dm, frozenset(owners(settings)), allowed, servers)
-
-
 @asynccontextmanager
 async def opened(
     settings: Settings,
@@ -145,19 +125,20 @@ async def opened(
     """The program, ready for adapters, holding its workspace. Raises RememError where it cannot start.
 
     `on_read` hears of every page that is read; `known` lists workspaces that were opened before; `disk` makes the
-    system's calls for pages and names, `ledger_faults` hears of the ledger's statements before they run.
+    system's calls for all files but for what SQLite writes, `ledger_faults` hears of the ledger's statements before
+    they run.
     """
     clock = clock or SystemClock()
     here = zone if zone is not None else await asyncio.to_thread(host_zone)
     layout = layout_named(settings.layout)
     day = day_in(here, clock.now())
     workspace = await asyncio.to_thread(
-        Workspace.open, settings.workspace, layout, day=day, zone=str(here), known=known, clock=clock
+        Workspace.open, settings.workspace, layout, day=day, zone=str(here), known=known, clock=clock, disk=disk
     )
     stores = FileStores(settings.workspace, layout, disk=disk, on_read=on_read)
     names = NamesFile(settings.workspace, layout, disk=disk, clock=clock)
     try:
-        ledger = await SqliteLedger.open(workspace.ledger, clock, faults=ledger_faults)
+        ledger = await SqliteLedger.open(workspace.ledger, clock, faults=ledger_faults, disk=disk)
         try:
             counter: Counter = await asyncio.to_thread(load_counter)
             await asyncio.to_thread(redact.load)
@@ -212,20 +193,6 @@ def _new_id() -> str:
     return uuid.uuid4().hex[:12]
 
 
-class Ledger(Protocol):
-    """The process-wide doors of a ledger; SQLite's and the in-memory twin have both."""
-
-    @property
-    def intake(self) -> Intake:
-        """The way in."""
-        ...
-
-    @property
-    def timers(self) -> Timers:
-        """What is due when."""
-        ...
-
-
 def assembled(
     settings: Settings,
     handles: Handles,
@@ -260,76 +227,3 @@ def assembled(
     saving.retries.later = schedule.again
     saving.upkeep = upkeep = Upkeep(handles, ledger.intake, settings.raw_days, overview)
     return App(parts, Turn(parts, saving, schedule), saving, schedule, new_id or _new_id, upkeep, adapters)
-
-
-def _refused_server(welcome: Welcome, server: str) -> str:
-    """What a Discord server hears before it is left; empty: it may have us."""
-    return "" if welcome.serves("discord", server) else SERVER_NOT_NAMED
-
-
-async def was_called(app: App, conversation: Conversation) -> bool:
-    """Was the bot called into this thread, or did it speak there? Answered from what is recorded."""
-    scope = await app.parts.rooms.known(conversation.room)
-    if scope is None:
-        return False
-    context = await app.parts.handles.open(scope).ledger.context(conversation)
-    entries = (*context.tail, *context.fresh)
-    return any(entry.message.addressed or entry.message.voice is Voice.SELF for entry in entries)
-
-
-def half_of_slack(settings: Settings) -> str:
-    """What is missing where only a part of Slack's tokens is set, as a sentence; empty where all or none is there."""
-    needs_app = settings.slack_mode is SlackMode.SOCKET
-    other, given = (
-        ("SLACK_APP_TOKEN (xapp-…, made under Basic Information, App-Level Tokens)", settings.slack_app_token)
-        if needs_app
-        else ("SLACK_SIGNING_SECRET (Basic Information)", settings.slack_signing_secret)
-    )
-    if settings.slack_bot_token is None:
-        alone = settings.slack_app_token or settings.slack_signing_secret
-        return (
-            "Slack needs SLACK_BOT_TOKEN (xoxb-…, OAuth & Permissions) too; set it, or unset the rest."
-            if alone
-            else ""
-        )
-    if given is None:
-        return f"REMEM_SLACK_MODE is {settings.slack_mode.value}: with SLACK_BOT_TOKEN it needs {other}; set it too."
-    return ""
-
-
-def platforms(settings: Settings, app: App | None = None) -> list[Adapter]:
-    """The adapters of all platforms that have tokens. Raises BadInput where there is none, or half of one.
-
-    `app`: whose ledger remembers into which threads the bot was called; without it none is remembered.
-    """
-    if half := half_of_slack(settings):
-        raise BadInput(half)
-    found: list[Adapter] = []
-    if settings.discord_token is not None:
-        from adapters.discord.adapter import DiscordAdapter
-
-        token, proxy = settings.discord_token.get_secret_value(), settings.discord_proxy or None
-        refused = partial(_refused_server, welcome(settings))
-        behind = partial(rooms_behind, app.parts.intake, "discord") if app is not None else nothing_behind
-        found.append(DiscordAdapter(token, proxy, refused_server=refused, behind=behind))
-    if settings.slack_bot_token is not None:
-        from adapters.slack.adapter import SlackAdapter
-
-        app_token, secret = settings.slack_app_token, settings.slack_signing_secret
-        found.append(
-            SlackAdapter(
-                settings.slack_bot_token.get_secret_value(),
-                app_token=app_token.get_secret_value() if app_token else None,
-                signing_secret=secret.get_secret_value() if secret else None,
-                mode="http" if settings.slack_mode is SlackMode.HTTP else "socket",
-                port=settings.slack_port,
-                api_url=settings.slack_api_url,
-                was_called=partial(was_called, app) if app is not None else None,
-            )
-        )
-    if not found:
-        raise BadInput(
-            "No platform has a token: set DISCORD_TOKEN, or SLACK_BOT_TOKEN with SLACK_APP_TOKEN, in the environment "
-            "or in .env. `remem chat` needs none."
-        )
-    return found

@@ -16,10 +16,12 @@ from rich.markup import escape
 from rich.table import Table
 
 from adapters.base import Check
-from bot.app import KNOWN, host_zone, owners, platforms, reading
+from bot.app import KNOWN, host_zone, reading
+from bot.platforms import platforms
 from bot.run import settings_for
 from bot.settings import Settings
 from bot.show_context import groups_in
+from bot.welcoming import owners
 from memory_core.answers import counted
 from memory_core.errors import BadInput, RememError
 from memory_core.faults import faults_in

@@ -13,9 +13,11 @@ from pathlib import Path
 
 import structlog
 
-from bot.app import KNOWN, App, begin_ledger_anew, host_zone, opened, owners, platforms
+from bot.app import KNOWN, App, begin_ledger_anew, host_zone, opened
 from bot.logs import set_up
+from bot.platforms import platforms
 from bot.settings import Settings, load
+from bot.welcoming import owners
 from memory_core.clock import SystemClock, day_in
 from memory_core.errors import BadInput
 from memory_core.layouts import layout_named

@@ -13,9 +13,10 @@ from rich.markup import escape
 from rich.tree import Tree
 
 from adapters.rooms import Rooms
-from bot.app import KNOWN, host_zone, owners, reading
+from bot.app import KNOWN, host_zone, reading
 from bot.run import settings_for
 from bot.settings import Settings
+from bot.welcoming import owners
 from memory_core.disclosure import Disclosure, Loaded
 from memory_core.errors import BadInput
 from memory_core.friendly_name import slug

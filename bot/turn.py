@@ -260,10 +260,15 @@ class Turn:
 
     async def _write_at_once(self, incoming: Incoming, scope: Scope, talk: Talk) -> list[str]:
         """What cannot wait (an explicit decision, "remember …", a task change) is in its page before we say so."""
-        candidate = at_once(message_of(incoming), direct=incoming.room.kind is RoomKind.DIRECT)
+        message, direct = message_of(incoming), incoming.room.kind is RoomKind.DIRECT
+        candidate = at_once(message, direct=direct)
         if candidate is None or not self._commands.may_keep(candidate.kind, incoming):
             return []
         try:
+            if candidate.due is not None:  # "tomorrow" is a day where the scope lives
+                zone = await self._saving.zone_of(scope)
+                message = replace(message, sent_at=message.sent_at.astimezone(zone))
+                candidate = at_once(message, direct=direct) or candidate
             kept = await self._parts.handles.open(scope).ledger.find(candidate.sources[0])
             if kept is None or kept.message.text != incoming.text:
                 return []  # deleted or edited while it waited: what it says now is for the next save

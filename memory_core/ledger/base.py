@@ -297,3 +297,17 @@ class Timers(Protocol):
     async def next_due(self) -> datetime | None:
         """The earliest `due_at`; None where nothing is set."""
         ...
+
+
+class Ledger(Protocol):
+    """The process-wide doors of a ledger; SQLite's and the in-memory twin have both."""
+
+    @property
+    def intake(self) -> Intake:
+        """The way in."""
+        ...
+
+    @property
+    def timers(self) -> Timers:
+        """What is due when."""
+        ...

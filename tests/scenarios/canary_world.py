@@ -19,13 +19,13 @@ from pathlib import Path, PurePosixPath
 from typing import Protocol
 
 from adapters.messages import Author, Room
-from bot.app import App, Ledger, assembled
+from bot.app import App, assembled
 from bot.settings import Settings
 from memory_core.clock import ManualClock
 from memory_core.handle import Handles
 from memory_core.ids import DirectScope, PersonKey, RoomKey, RoomKind, Scope
 from memory_core.layouts import APM
-from memory_core.ledger.base import ScopeLedger, ScopeLedgers
+from memory_core.ledger.base import Ledger, ScopeLedger, ScopeLedgers
 from memory_core.ledger.memory import MemoryLedger
 from memory_core.ledger.sqlite import OpenLedger, SqliteLedger
 from memory_core.names import MemoryNames, Names

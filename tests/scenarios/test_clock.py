@@ -198,6 +198,15 @@ async def test_a_groups_zone_decides_its_days_not_the_bots(tmp_path: Path, zone:
         assert set(_dates(on).values()) == {day}
 
 
+async def test_tomorrow_is_a_day_where_the_group_lives(tmp_path: Path) -> None:
+    clock = ManualClock(datetime(2026, 4, 6, 22, 30, tzinfo=UTC))  # half past midnight of the 7th in Berlin
+    async with stage(tmp_path / "w", clock=clock, zone=NEW_YORK) as on:
+        await _in_berlin(on)
+        await on.hears(on.events.said(BUILD, ANA, "TODO: @ben ships the manual tomorrow"))
+        assert '"2026-04-08"' in (on.workspace / "memory/groups/build/pending_tasks.json").read_text("utf-8")
+        assert "2026-04-08" in on.page("build/attention.md")
+
+
 @pytest.mark.parametrize("jump", [timedelta(days=-1), timedelta(days=365)], ids=["a day back", "a year ahead"])
 async def test_a_jump_of_the_wall_clock_loses_nothing_moves_nothing_and_saves_once(
     tmp_path: Path, jump: timedelta
