@@ -1,4 +1,4 @@
-"""Layouts: which pages a scope has. A memory system is a table, not code.
+"""What a layout is: which pages a scope has. A memory system is a table, not code.
 
 A layout says, for groups and for DMs, every page's file, priority, form, line budget and routing words, which
 kind of entry goes to which page, and in what order a conversation is started. Flush, first join, loading, /remem,
@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from pathlib import PurePosixPath
 
-from memory_core.errors import BadInput, UnknownPage
+from memory_core.errors import UnknownPage
 from memory_core.ids import DirectScope, GroupScope, PageId, Scope
 
 NAME_PATTERN = re.compile(r"(?!\.)[^\x00-\x1f/\\:*?\"<>|]{1,80}(?<![. ])")
@@ -64,12 +64,27 @@ class Form(StrEnum):
     """Records, a new one at the end."""
     DAILY_LINES = "daily_lines"
     """One line a day, newest first (daily-synced)."""
+    SECTIONS = "sections"
+    """Records under the headings that the rule names, newest first in each (adaptive's MEMORY.md)."""
+    ACTIVE = "active"
+    """What is being done, what waits, what was done: a line each (adaptive's active_context)."""
+    CHANNEL = "channel"
+    """A group's topics, decisions (records) and open points (adaptive's channel_context)."""
     PROSE = "prose"
     """A person's own page: read, never written by the bot."""
     JOURNAL = "journal"
     ARCHIVE = "archive"
     STATE = "state"
     """JSON, the program's side file."""
+
+
+class IndexForm(StrEnum):
+    """How a layout's index is laid out; front matter, hard rules and markers are the same in all."""
+
+    ROUTES = "routes"
+    """Routing table, then the catalogue (apm, adaptive)."""
+    FILES = "files"
+    """Hot Files, On-Demand Files with search hints, Daily Journals, Conflicts (dreaming)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +106,8 @@ class PageRule:
     """Which built-in word list (English, Chinese, Japanese, German) supports routing to this page."""
     shared: bool = False
     """The file stands at the workspace root for every scope (SOUL.md)."""
+    sections: tuple[str, ...] = ()
+    """The headings of a page whose form has sections, in their order."""
 
     def name_in(self, page: PageId) -> str | None:
         """What the star stands for in `page` ('' for a rule without a star); None if the rule does not fit."""
@@ -104,13 +121,22 @@ class PageRule:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The pages of one kind of scope, first rule first. `start` is the order in which a conversation is started."""
+    """The pages of one kind of scope, first rule first. `start` is the order in which a conversation is started.
+
+    `kinds`: the page that a flush writes a kind to; a kind that is not in it stands in the journal (and tasks in
+    pending_tasks.json). `promoted`: where deep sleep takes such a kind from the journal to. `section_of`: under which
+    heading a kind stands on a page with sections. `not_kept`: kinds that
+    this scope keeps nowhere.
+    """
 
     rules: tuple[PageRule, ...]
     kinds: Mapping[Kind, PageId]
     start: tuple[PageId, ...]
     default_budget_tokens: int
     routed_pages: int = 1
+    promoted: Mapping[Kind, PageId] = field(default_factory=dict)
+    section_of: Mapping[Kind, str] = field(default_factory=dict)
+    not_kept: frozenset[Kind] = frozenset()
 
     def rule(self, page: PageId) -> PageRule:
         """The rule that lists `page`. Raises UnknownPage: the table is the allow list."""
@@ -118,6 +144,10 @@ class Table:
             if rule.name_in(page) is not None:
                 return rule
         raise UnknownPage(f"{page[:80]!r} is no page of this memory; `/remem show` lists them.")
+
+    def home_of(self, kind: Kind) -> PageId | None:
+        """Where what lasts of a kind stands at last: by the flush, else by deep sleep; None: in the journal only."""
+        return self.kinds.get(kind) or self.promoted.get(kind)
 
     def routed(self) -> tuple[PageRule, ...]:
         """The rules that a message may be routed to, best priority first."""
@@ -132,6 +162,7 @@ class Layout:
     name: str
     group: Table
     direct: Table
+    index_form: IndexForm = IndexForm.ROUTES
 
     def table(self, scope: Scope) -> Table:
         """The table of the scope's kind."""
@@ -171,7 +202,7 @@ def backup_page(name: str) -> PageId:
     return PageId(f"backup/{name}")
 
 
-def _side_files(base: str, journal: str, archive: str) -> tuple[PageRule, ...]:
+def side_files(base: str, journal: str, archive: str) -> tuple[PageRule, ...]:
     """The side files, which every layout has in every scope."""
     return (
         PageRule(PageId("journal/*"), f"{journal}/{{name}}.md", Form.JOURNAL, budget_lines=100),
@@ -183,108 +214,5 @@ def _side_files(base: str, journal: str, archive: str) -> tuple[PageRule, ...]:
     )
 
 
-_SOUL = PageRule(PageId("soul"), "SOUL.md", Form.PROSE, shared=True)
-
-_APM_GROUP = Table(
-    rules=(
-        _SOUL,
-        PageRule(INDEX, "memory/groups/{group}.md", Form.INDEX),
-        PageRule(
-            PageId("attention"), "memory/groups/{group}/attention.md", Form.ATTENTION, Priority.P0, 60,
-            triggers=("tasks", "status", "blocked", "in progress", "today", "next", "todo", "deadline"),
-            hint="active tasks, blockers, environment", lexicon="attention",
-        ),
-        PageRule(
-            PageId("project"), "memory/groups/{group}/project.md", Form.ADDED, Priority.P1, 150,
-            triggers=("tech stack", "architecture", "agreement", "deploy", "repository", "how we work"),
-            hint="stack, architecture, agreements", lexicon="project",
-        ),
-        PageRule(
-            PageId("experience"), "memory/groups/{group}/experience.md", Form.NEWEST_FIRST, Priority.P2, 200,
-            triggers=("decision", "decided", "why", "lesson", "bug", "root cause", "workaround"),
-            hint="decisions with reasons, lessons learned", lexicon="experience",
-        ),
-        PageRule(
-            PageId("people"), "memory/groups/{group}/people.md", Form.ADDED, Priority.P3, 100,
-            triggers=("who", "owner", "contact", "responsible", "role"),
-            hint="roles, contacts, preferences", lexicon="people",
-        ),
-        PageRule(
-            PageId("conventions/*"), "memory/groups/{group}/conventions/{name}.md", Form.ADDED, budget_lines=150),
-        *_side_files("memory/groups/{group}", "memory/groups/{group}/journal", "memory/groups/{group}/archive"),
-    ),
-    kinds={
-        Kind.DECISION: PageId("experience"),
-        Kind.LESSON: PageId("experience"),
-        Kind.TASK: PageId("attention"),
-        Kind.STATUS: PageId("attention"),
-        Kind.BLOCKER: PageId("attention"),
-        Kind.AGREEMENT: PageId("project"),
-        Kind.STACK: PageId("project"),
-        Kind.ARCHITECTURE: PageId("project"),
-        Kind.ROLE: PageId("people"),
-        Kind.PREFERENCE: PageId("people"),
-        Kind.CONTACT: PageId("people"),
-        Kind.ENVIRONMENT: PageId("attention"),
-        Kind.TOOL: PageId("conventions/tools"),
-    },
-    start=(INDEX,),
-    default_budget_tokens=6000,
-)  # fmt: skip
-
-_APM_DIRECT = Table(
-    rules=(
-        _SOUL,
-        PageRule(PageId("user"), "USER.md", Form.ADDED),
-        PageRule(PageId("memory"), "MEMORY.md", Form.PROSE, budget_lines=50),
-        PageRule(INDEX, "memory/main/index.md", Form.INDEX),
-        PageRule(
-            PageId("attention"), "memory/main/attention.md", Form.ATTENTION, Priority.P0, 60,
-            triggers=("tasks", "status", "blocked", "in progress", "today", "next", "todo", "deadline"),
-            hint="active tasks, blockers, environment", lexicon="attention",
-        ),
-        PageRule(
-            PageId("longterm"), "memory/main/longterm.md", Form.NEWEST_FIRST, Priority.P1, 200,
-            triggers=("decision", "decided", "why", "lesson", "background", "remember"),
-            hint="decisions, lessons, lasting facts", lexicon="experience",
-        ),
-        PageRule(
-            PageId("daily-synced"), "memory/main/daily-synced.md", Form.DAILY_LINES, Priority.P2, 100,
-            triggers=("yesterday", "last week", "recently", "what happened", "which day"),
-            hint="one line a day", lexicon="daily",
-        ),
-        PageRule(
-            PageId("projects/*"), "memory/main/projects/{name}.md", Form.ADDED, Priority.P3, 150,
-            hint="one project's context", lexicon="project",
-        ),
-        *_side_files("memory", "memory", "memory/archive"),
-    ),
-    kinds={
-        Kind.DECISION: PageId("longterm"),
-        Kind.LESSON: PageId("longterm"),
-        Kind.TASK: PageId("attention"),
-        Kind.STATUS: PageId("attention"),
-        Kind.BLOCKER: PageId("attention"),
-        Kind.AGREEMENT: PageId("projects/*"),
-        Kind.STACK: PageId("projects/*"),
-        Kind.ARCHITECTURE: PageId("projects/*"),
-        Kind.ROLE: PageId("user"),
-        Kind.PREFERENCE: PageId("user"),
-        Kind.CONTACT: PageId("user"),
-        Kind.ENVIRONMENT: PageId("attention"),
-        Kind.TOOL: PageId("longterm"),
-    },
-    start=(PageId("soul"), PageId("user"), PageId("memory"), INDEX, PageId("attention")),
-    default_budget_tokens=8000,
-)  # fmt: skip
-
-APM = Layout("apm", _APM_GROUP, _APM_DIRECT)
-
-LAYOUTS: Mapping[str, Layout] = {APM.name: APM}
-
-
-def layout_named(name: str) -> Layout:
-    """The layout of that name. Raises BadInput that lists the names there are."""
-    if name not in LAYOUTS:
-        raise BadInput(f"REMEM_LAYOUT is {name[:40]!r}; it must be one of: {', '.join(LAYOUTS)}.")
-    return LAYOUTS[name]
+SOUL = PageRule(PageId("soul"), "SOUL.md", Form.PROSE, shared=True)
+"""The persona: one file, readable in every scope."""
