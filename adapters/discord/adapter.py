@@ -17,6 +17,7 @@ from adapters.base import CaughtUp, Check, Deliver, WhatIsBehind, nothing_behind
 from adapters.discord import doctor, render, sending
 from adapters.discord.errors import REFUSALS, intent_off, refusal
 from adapters.discord.events import Connection
+from adapters.discord.holes import AGAIN_S
 from adapters.discord.invite import invite_url
 from adapters.discord.places import channel_id, kind_of
 from adapters.discord.servers import RefusedServer
@@ -31,7 +32,7 @@ class DiscordAdapter:
     """The adapter. `proxy` is an HTTP proxy for every call; `connector` makes connectors with their own trust.
 
     `refused_server` tells which servers are left, and what is said there before; `behind` which rooms are recorded,
-    to be caught up with after an absence.
+    to be caught up with after an absence, or `again_s` seconds after a message could not be kept.
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class DiscordAdapter:
         guild_ready_timeout_s: float = 2.0,
         refused_server: RefusedServer = lambda server: "",
         behind: WhatIsBehind = nothing_behind,
+        again_s: float = AGAIN_S,
     ) -> None:
         self._token = token
         self._proxy = proxy or None
@@ -50,6 +52,7 @@ class DiscordAdapter:
         self._guild_ready_timeout_s = guild_ready_timeout_s
         self._refused_server = refused_server
         self._behind = behind
+        self._again_s = again_s
         self._connection: Connection | None = None
         self._closed = False
 
@@ -73,6 +76,7 @@ class DiscordAdapter:
             deliver,
             caught_up,
             behind=self._behind,
+            again_s=self._again_s,
             proxy=self._proxy,
             connector=self._connector() if self._connector else None,
             guild_ready_timeout_s=self._guild_ready_timeout_s,

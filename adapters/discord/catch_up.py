@@ -9,6 +9,7 @@ at most MOST messages of each, at most AT_ONCE rooms at a time; discord.py obeys
     ready             the bot says which rooms are behind; the others are let in
     a room is read    it is let in: what came live meanwhile follows, and what came twice has the same key
     all are read      `caught_up`: what is owed an answer may be answered
+    not kept          a message that the bot could not keep leaves a hole, and its room is read anew (holes.py)
 
 Not covered: archived threads; what was edited or deleted meanwhile and was known before; slash commands, which
 Discord itself refuses while nobody listens.
@@ -28,6 +29,7 @@ from discord.utils import time_snowflake
 from adapters.base import Behind, CaughtUp, WhatIsBehind
 from adapters.discord.channels import Channels
 from adapters.discord.errors import REFUSALS, why
+from adapters.discord.holes import AGAIN_S, Holes
 from adapters.discord.normalise import message_id
 from adapters.discord.places import Channel, conversation_of, kind_of
 from memory_core.errors import RememError
@@ -51,11 +53,14 @@ class Take(Protocol):
 class CatchUp:
     """Catching up of one connection."""
 
-    def __init__(self, behind: WhatIsBehind, channels: Channels, take: Take, caught_up: CaughtUp) -> None:
+    def __init__(
+        self, behind: WhatIsBehind, channels: Channels, take: Take, caught_up: CaughtUp, again_s: float = AGAIN_S
+    ) -> None:
         self._behind = behind
         self._channels = channels
         self._take = take
         self._caught_up = caught_up
+        self.holes = Holes(behind, self._room, caught_up, again_s)
         self._listed = asyncio.Event()
         self._gates: dict[int, asyncio.Event] = {}
         self._slots = asyncio.Semaphore(AT_ONCE)
@@ -80,6 +85,7 @@ class CatchUp:
 
     async def close(self) -> None:
         """Stop reading; what was not read is read at the next start."""
+        await self.holes.close()
         if self._running is not None:
             self._running.cancel()
             with suppress(asyncio.CancelledError):
@@ -114,18 +120,25 @@ class CatchUp:
         self._listed.set()
 
     async def _room(self, room: Behind) -> None:
-        """Read one room, and let it in whatever came of it."""
+        """Read one room, and let it in, unless something could not be kept."""
+        native = int(room.room.native)
         async with self._slots:
             try:
-                place = await self._channels.by_id(int(room.room.native))
+                place = await self._channels.by_id(native)
                 for channel, after in _parts(place, room):
                     if not await self._read(channel, after):
+                        self.holes.missed(native)
                         break
+                else:
+                    self.holes.read(native)
             except REFUSALS as error:
+                self.holes.read(native)
                 _log.warning("What was said in %s while nobody listened cannot be read: %s", room.room, why(error))
             except Exception:  # noqa: BLE001  # the end of this room's reading; the others must not suffer
                 _log.exception("What was said in %s while nobody listened was not read to its end", room.room)
-            self._gates[int(room.room.native)].set()
+                self.holes.read(native)
+            if (gate := self._gates.get(native)) is not None:
+                gate.set()
 
     async def _read(self, channel: discord.abc.Messageable, after: int) -> bool:
         """Read one channel or thread; False if a message could not be kept: what follows it would leave a hole."""

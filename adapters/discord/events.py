@@ -20,9 +20,9 @@ from weakref import WeakValueDictionary
 import aiohttp
 import discord
 
-from adapters.base import CaughtUp, Deliver, WhatIsBehind
+from adapters.base import CaughtUp, Deliver, Taken, WhatIsBehind
 from adapters.discord import normalise, notices
-from adapters.discord.asked import NOT_KEPT, AskedTable
+from adapters.discord.asked import AskedTable
 from adapters.discord.catch_up import CatchUp
 from adapters.discord.channels import Channels, Recent
 from adapters.discord.command import command_tree
@@ -37,6 +37,7 @@ from adapters.messages import Incoming
 from memory_core.messages import Voice
 
 INTENTS = discord.Intents(guilds=True, guild_messages=True, dm_messages=True, message_content=True)
+NOT_YET_KEPT = "I cannot take anything down right now. I try again soon; if you hear nothing, please say it again."
 LONGEST_WAIT_S = 60.0
 """A rate limit that asks for more makes a sending fail, rather than hold up its room."""
 
@@ -55,6 +56,7 @@ class Connection(RoomEvents):
         caught_up: CaughtUp,
         *,
         behind: WhatIsBehind,
+        again_s: float,
         proxy: str | None,
         connector: aiohttp.BaseConnector | None,
         guild_ready_timeout_s: float,
@@ -76,7 +78,7 @@ class Connection(RoomEvents):
         self._turnstiles: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
         self._tree = command_tree(self, self._take_interaction)
         self.channels = Channels(self)
-        self.catch_up = CatchUp(behind, self.channels, self.take, caught_up)
+        self.catch_up = CatchUp(behind, self.channels, self.take, caught_up, again_s)
         self.servers = Servers(self, refused_server)
         self.asked = AskedTable()
 
@@ -98,13 +100,13 @@ class Connection(RoomEvents):
             super().dispatch(event, *args, **kwargs)
 
     @asynccontextmanager
-    async def in_order(self, channel_id: int) -> AsyncIterator[None]:
-        """One event of a channel at a time, and none before what was missed there."""
+    async def in_order(self, channel_id: int) -> AsyncIterator[int]:
+        """One event of a channel at a time, and none before what was missed there. The room that it is a part of."""
         async with self._turnstiles.setdefault(channel_id, asyncio.Lock()):
             place = self.get_channel(channel_id)
             room = place.parent_id if isinstance(place, discord.Thread) else channel_id
             await self.catch_up.passed(channel_id, room)
-            yield
+            yield room
 
     async def hand_in(self, incoming: Incoming | None) -> None:
         """Hand an event in; None is none."""
@@ -123,26 +125,30 @@ class Connection(RoomEvents):
 
     async def on_message(self, message: discord.Message) -> None:
         """MESSAGE_CREATE."""
-        async with self.in_order(message.channel.id):
-            await self.take(message)
+        async with self.in_order(message.channel.id) as room:
+            await self.take(message, held=room in self.catch_up.holes)
 
-    async def take(self, message: discord.Message, *, late: bool = False) -> bool:
-        """Hand a message in; `late`: it was fetched. True: it is durable, or nothing to us."""
+    async def take(self, message: discord.Message, *, late: bool = False, held: bool = False) -> bool:
+        """Hand a message in; `late`: it was fetched. True: it is durable, or nothing to us.
+
+        `held`: something before it is not kept yet, and it will be fetched after that.
+        """
         channel = await self.channels.certain(message.channel)
         incoming = normalise.posted(message, channel, self.own, await texts_of(message))
         if incoming is None:
             return True
         self._note(message, incoming, channel)
-        taken = await self.door(replace(incoming, late=late))
-        waits = incoming.addressed and incoming.author.voice is Voice.PERSON and not late
-        if waits and not taken.durable and not self.door.closed:
-            await self._not_kept(message)
+        taken = Taken(durable=False) if held else await self.door(replace(incoming, late=late))
+        if not taken.durable and not late and not self.door.closed:
+            self.catch_up.holes.missed(int(incoming.room.key.native))
+            if incoming.addressed and incoming.author.voice is Voice.PERSON:
+                await self._not_kept(message)
         return taken.durable
 
     async def _not_kept(self, message: discord.Message) -> None:
-        """Discord delivers a message once: who waits for an answer to one that could not be kept hears it now."""
+        """It is fetched and answered later: who waits for the answer hears that now."""
         try:
-            await message.channel.send(NOT_KEPT, allowed_mentions=NO_PINGS)
+            await message.channel.send(NOT_YET_KEPT, allowed_mentions=NO_PINGS)
         except REFUSALS as error:
             _log.warning("A message could not be answered: %s", why(error))
 

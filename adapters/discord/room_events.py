@@ -32,7 +32,7 @@ class RoomEvents(discord.Client):
         """Who we are, for normalise."""
 
     @abstractmethod
-    def in_order(self, channel_id: int) -> AbstractAsyncContextManager[None]:
+    def in_order(self, channel_id: int) -> AbstractAsyncContextManager[int]:
         """One event of a channel at a time."""
 
     @abstractmethod

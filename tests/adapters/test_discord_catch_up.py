@@ -16,6 +16,7 @@ from adapters.discord.adapter import DiscordAdapter
 from adapters.messages import Happening, Incoming
 from memory_core.errors import LedgerFailed
 from memory_core.ids import MessageKey, RoomKey
+from memory_core.messages import Voice
 from tests.adapters.discord_support import Heard
 from tests.peers.discord import DiscordPeer
 from tests.peers.discord.rules import no_access
@@ -50,9 +51,16 @@ def _behind(channel: Channel, newest: Mapping[str, Message] | None = None, since
 
 
 @asynccontextmanager
-async def _connected(peer: DiscordPeer, heard: Heard, ledger: Ledger) -> AsyncIterator[DiscordAdapter]:
+async def _connected(
+    peer: DiscordPeer, heard: Heard, ledger: Ledger, again_s: float = 60.0
+) -> AsyncIterator[DiscordAdapter]:
     adapter = DiscordAdapter(
-        peer.token, peer.proxy_url, connector=peer.connector, guild_ready_timeout_s=0.02, behind=ledger
+        peer.token,
+        peer.proxy_url,
+        connector=peer.connector,
+        guild_ready_timeout_s=0.02,
+        behind=ledger,
+        again_s=again_s,
     )
     run = asyncio.create_task(adapter.run(heard, ledger.caught_up))
     try:
@@ -210,6 +218,69 @@ async def test_after_a_message_that_cannot_be_kept_the_room_is_read_no_further()
         async with _connected(peer, heard, ledger):
             await ledger.done.wait()
             assert _texts(heard) == ["one", "two"], "what comes after the hole would hide it"
+
+
+class Full:
+    """A bot that can keep nothing while it is `full`; what it kept moves what the ledger knows of the room."""
+
+    def __init__(self, ledger: Ledger, channel: Channel) -> None:
+        self.full = True
+        self.kept: list[str] = []
+        self._ledger = ledger
+        self._channel = channel
+
+    async def __call__(self, incoming: Incoming) -> Taken:
+        """Keep it, or refuse."""
+        if self.full:
+            raise LedgerFailed("no space")
+        assert incoming.message is not None
+        person = incoming.author.voice is Voice.PERSON
+        if person and not any(incoming.message == key for room in self._ledger.rooms for key in room.newest.values()):
+            self.kept.append(incoming.text)
+        self._ledger.rooms = (Behind(RoomKey(f"discord:{self._channel.id}"), {"": incoming.message}),)
+        return Taken(durable=True)
+
+
+async def test_what_a_full_disk_refused_is_read_again_by_itself_in_order_and_nothing_passes_it() -> None:
+    async with DiscordPeer() as peer:
+        guild = peer.add_guild("Acme", ("build",))
+        ana, build = peer.add_user("ana", guild), guild.channel("build")
+        ledger = Ledger(_behind(build, {"": await peer.message(build, ana, "known")}))
+        full = Full(ledger, build)
+        heard = Heard(full)
+        async with _connected(peer, heard, ledger, again_s=0.01):
+            await ledger.done.wait()
+            ledger.done.clear()
+            for text in ("one", f"{peer.bot.mention} two", "three"):
+                await peer.message(build, ana, text)
+            await heard.said("one")
+            await peer.sent(lambda said: "I try again soon" in said.text)
+            full.full = False
+            async with asyncio.timeout(30):
+                await ledger.done.wait()
+            assert full.kept == ["one", "two", "three"]
+            await peer.message(build, ana, "live")
+            assert not (await heard.said("live")).late
+            assert full.kept[-1] == "live"
+
+
+async def test_a_hole_that_was_met_at_the_start_is_read_again_too() -> None:
+    async with DiscordPeer() as peer:
+        guild = peer.add_guild("Acme", ("build",))
+        ana, build = peer.add_user("ana", guild), guild.channel("build")
+        ledger = Ledger(_behind(build, {"": await peer.message(build, ana, "known")}))
+        for text in ("one", "two"):
+            await peer.message(build, ana, text)
+        full = Full(ledger, build)
+        heard = Heard(full)
+        async with _connected(peer, heard, ledger, again_s=0.01):
+            await ledger.done.wait()
+            assert full.kept == []
+            ledger.done.clear()
+            full.full = False
+            async with asyncio.timeout(30):
+                await ledger.done.wait()
+            assert full.kept == ["one", "two"]
 
 
 async def test_a_ledger_that_cannot_be_asked_lets_live_messages_in() -> None:
