@@ -24,7 +24,7 @@ from adapters.base import Taken
 from adapters.messages import Button, Delivery, Happening, Incoming, Outgoing, Sent
 from adapters.rooms import Placed
 from bot.admission import Admission, asks
-from bot.agent import Ask
+from bot.agent import Ask, Reply
 from bot.commands import Answer, Commands, gives
 from bot.conversations import Talk, to_its_end
 from bot.doors import Doors
@@ -50,10 +50,12 @@ from bot.wording import (
     write_failed,
 )
 from memory_core.commands import is_public, text_command
+from memory_core.disclosure import Disclosure
 from memory_core.errors import LedgerError, LedgerFailed, RememError, StoreError
 from memory_core.extract import at_once
 from memory_core.flush.engine import Trigger
 from memory_core.gate import fingerprint
+from memory_core.handle import Handle
 from memory_core.ids import RoomKind, Scope
 from memory_core.ledger.base import Hit
 from memory_core.loading import disclose
@@ -82,8 +84,11 @@ class Turn:
 
     # -- in: everything that happens before the platform is acknowledged ------------------------------------------
 
-    async def take_in(self, incoming: Incoming) -> Taken:
-        """Keep an event, durably, and queue its work. Raises LedgerFailed: the platform must deliver it again."""
+    async def take_in(self, incoming: Incoming, *, again: bool = False) -> Taken:
+        """Keep an event, durably, and queue its work. Raises LedgerFailed: the platform must deliver it again.
+
+        `again`: one that is known is worked off once more, because a replay was stopped before it was done with it.
+        """
         state = await self._joining.state(incoming.room.key)
         if not concerns_us(incoming, state):
             return Taken(durable=True)
@@ -93,7 +98,7 @@ class Turn:
         incoming, secrets = masked(incoming)
         placed = await self._place(incoming)
         (accepted,) = await self._parts.intake.record([event_of(incoming, placed.scope, state)])
-        if accepted.new and (incoming.author.voice is Voice.PERSON or incoming.happening not in TALK):
+        if (accepted.new or again) and (incoming.author.voice is Voice.PERSON or incoming.happening not in TALK):
             if incoming.late and incoming.addressed:
                 self._owed.add(Late(incoming, placed, secrets))
             self._queue(incoming, placed, secrets)
@@ -305,41 +310,57 @@ class Turn:
             if await self._claim(incoming):
                 await self._say(incoming, SHORT_HELP, scope=scope)
             return
-        handle, message = self._parts.handles.open(scope), message_of(incoming)
+        handle, begins = self._parts.handles.open(scope), not talk.session.started
         await self._parts.adapters[incoming.room.key.platform].typing(incoming.conversation)
-        begins = not talk.session.started
-        title = incoming.room.title
-        disclosure = await disclose(handle, talk.session, message.text, title=title, mode=self._parts.mode)
-        talk.session, talk.last_disclosure = talk.session.with_(disclosure), disclosure
-        for note in disclosure.notes:
-            _log.warning("a note on loading", scope=scope.key, note=note)
-        root = await handle.ledger.find(incoming.reply_to) if incoming.reply_to else None
-        ask = Ask(
-            message=message,
-            disclosures=talk.session.disclosures or (disclosure,),
-            context=await handle.ledger.context(incoming.conversation),
-            title=title,
-            root=root.message if root else None,
-            direct=incoming.room.kind is RoomKind.DIRECT,
-            noted=bool(notes),
-        )
-        reply = await self._parts.agent.reply(ask, Doors(handle, talk, title))
-        fresh = [(page, record) for page, record in reply.quoted if record not in talk.used]
-        await handle.ledger.add_hits([Hit(page, record, self._parts.clock.now()) for page, record in fresh])
-        talk.used.update(record for _, record in fresh)
+        disclosure = await self._disclose(incoming, handle, talk)
+        seen = talk.session.disclosures or (disclosure,)  # a scope without an index leaves none in the session
+        ask = await self._ask(incoming, handle, seen, noted=bool(notes))
+        reply = await self._parts.agent.reply(ask, Doors(handle, talk, incoming.room.title))
+        await self._used(handle, talk, reply)
         lines = [*notes, reply.text, *unread(disclosure), *at_breaker(disclosure)]
         if begins and ask.direct:
             lines.append(await last_flush(handle))
         if await self._claim(incoming):
             await self._say(incoming, "\n\n".join(filter(None, lines)), scope=scope)
 
+    async def _disclose(self, incoming: Incoming, handle: Handle, talk: Talk) -> Disclosure:
+        """What the agent may see of the scope's memory for this message; it counts in the conversation's session."""
+        title, mode = incoming.room.title, self._parts.mode
+        disclosure = await disclose(handle, talk.session, message_of(incoming).text, title=title, mode=mode)
+        talk.session, talk.last_disclosure = talk.session.with_(disclosure), disclosure
+        for note in disclosure.notes:
+            _log.warning("a note on loading", scope=handle.scope.key, note=note)
+        return disclosure
+
+    async def _ask(self, incoming: Incoming, handle: Handle, seen: tuple[Disclosure, ...], *, noted: bool) -> Ask:
+        """The question, with all that the session disclosed (`seen`) and the conversation as it is recorded."""
+        root = await handle.ledger.find(incoming.reply_to) if incoming.reply_to else None
+        return Ask(
+            message=message_of(incoming),
+            disclosures=seen,
+            context=await handle.ledger.context(incoming.conversation),
+            title=incoming.room.title,
+            root=root.message if root else None,
+            direct=incoming.room.kind is RoomKind.DIRECT,
+            noted=noted,
+        )
+
+    async def _used(self, handle: Handle, talk: Talk, reply: Reply) -> None:
+        """Records that the answer quotes are used, once in a session."""
+        fresh = [(page, record) for page, record in reply.quoted if record not in talk.used]
+        await handle.ledger.add_hits([Hit(page, record, self._parts.clock.now()) for page, record in fresh])
+        talk.used.update(record for _, record in fresh)
+
     async def _save_if_full(self, incoming: Incoming, scope: Scope, talk: Talk) -> None:
         """A conversation that nears its limit is saved before anything of it is cut; if it cannot be, later."""
         count = self._parts.counter.count
         try:
             if talk.tokens is None:
-                context = await self._parts.handles.open(scope).ledger.context(incoming.conversation)
-                talk.tokens = sum(count(entry.message.text) for entry in context.fresh)
+                fresh = (await self._parts.handles.open(scope).ledger.context(incoming.conversation, tail=0)).fresh
+                # Not what waits in the queue behind this message: each of those is counted when its turn comes.
+                newest = next((entry.seq for entry in fresh if entry.message.key == incoming.message), None)
+                counted = [entry for entry in fresh if newest is None or entry.seq <= newest]
+                talk.tokens = sum(count(entry.message.text) for entry in counted)
             else:
                 talk.tokens += count(incoming.text)
             if talk.tokens >= FULL * self._parts.context_tokens:
