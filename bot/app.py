@@ -16,6 +16,7 @@ from datetime import tzinfo
 from functools import partial
 from pathlib import Path
 
+import structlog
 import tzlocal
 
 from adapters.base import Adapter
@@ -55,6 +56,8 @@ from memory_core.workspace import LEDGER, Workspace
 
 KNOWN = Path("~/.local/state/remem/workspaces.json")
 """Which workspaces were opened before, so that one that is gone (not mounted) is not made anew."""
+
+_log = structlog.get_logger()
 
 
 @dataclass(slots=True)
@@ -136,7 +139,7 @@ async def opened(
         Workspace.open, settings.workspace, layout, day=day, zone=str(here), known=known, clock=clock, disk=disk
     )
     stores = FileStores(settings.workspace, layout, disk=disk, on_read=on_read)
-    names = NamesFile(settings.workspace, layout, disk=disk, clock=clock)
+    names = NamesFile(settings.workspace, layout, disk=disk, clock=clock, tell=_names_mended)
     try:
         ledger = await SqliteLedger.open(workspace.ledger, clock, faults=ledger_faults, disk=disk)
         try:
@@ -156,6 +159,10 @@ async def opened(
         await asyncio.to_thread(names.close)
         await asyncio.to_thread(stores.close)
         workspace.close()
+
+
+def _names_mended(what: str) -> None:
+    _log.error("room names were mended", what=what)
 
 
 async def begin_ledger_anew(settings: Settings) -> None:

@@ -26,9 +26,9 @@ from memory_core.answers import counted
 from memory_core.errors import BadInput, RememError
 from memory_core.faults import faults_in
 from memory_core.handle import Handles
-from memory_core.ids import DirectScope, GroupScope, RoomKey, Scope
+from memory_core.ids import DirectScope, GroupScope, Scope
 from memory_core.ledger.opening import fault_in
-from memory_core.names import Names
+from memory_core.names_file import NamesFile
 from memory_core.store.pages import is_group_name
 from memory_core.workspace import LEDGER, require
 
@@ -114,12 +114,14 @@ async def _memory(settings: Settings) -> tuple[Check, ...]:
         return (counting, await _names(names), *await _scopes(settings, handles))
 
 
-async def _names(names: Names) -> Check:
+async def _names(names: NamesFile) -> Check:
     try:
-        await names.lookup(RoomKey("console:doctor"))
+        faults = await names.faults()
     except RememError as refused:
-        return Check("room names", ok=False, found="cannot be used", next_step=str(refused))
-    return Check("room names", ok=True, found="readable")
+        return Check("room names", ok=False, found="cannot be read", next_step=str(refused))
+    if faults:
+        return Check("room names", ok=False, found=counted(len(faults), "fault"), next_step=" ".join(faults[:3]))
+    return Check("room names", ok=True, found="sound")
 
 
 async def _scopes(settings: Settings, handles: Handles) -> tuple[Check, ...]:

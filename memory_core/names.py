@@ -118,6 +118,10 @@ class NamesTable:
         found = (_room(key, value) for key, value in self.entries.items() if _name(value) == name)
         return tuple(sorted(room for room in found if room))
 
+    def all_rooms(self) -> tuple[RoomKey, ...]:
+        """Every room that has an entry, with a name or without, sorted."""
+        return tuple(sorted(room for key, value in self.entries.items() if (room := _room(key, value))))
+
     def copy(self) -> NamesTable:
         """A table that can be changed without this one: entries are replaced, never changed in place."""
         table = NamesTable(dict(self.entries))

@@ -150,6 +150,14 @@ def test_a_mapping_without_its_rooms_is_a_finding(remem: CommandLine, workspace:
         assert "build" in step
 
 
+def test_a_torn_mapping_is_a_finding_also_where_it_can_be_rebuilt(remem: CommandLine, workspace: Path) -> None:
+    (workspace / "memory/groups/group_names.json").write_text("{ torn", "utf-8")
+    mark, found, step = _rows(remem("doctor"))["room names"]
+    assert (mark, found) == ("!!", "1 fault")
+    assert "no valid JSON" in step
+    assert "rebuilt from the indexes" in step
+
+
 def test_a_platform_that_cannot_be_reached_is_a_finding(remem: CommandLine) -> None:
     ran = remem(
         "doctor",
