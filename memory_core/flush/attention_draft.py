@@ -1,7 +1,8 @@
 """How a task, a status, a blocker or a fact of the environment changes attention and pending_tasks.json.
 
 A task is known by its title's words, so that "the release notes are done" finds "Write the release notes". What is
-done keeps its row, marked with the day, until the first flush of a later day.
+done keeps its row, marked with the day, until the first flush of a later day. What stands there already is news only
+if it was stated by the very same message: written at once, by a process that ended before it could mark that.
 """
 
 from __future__ import annotations
@@ -122,7 +123,7 @@ class AttentionDraft:
         wanted = status if status and (fact.kind is Kind.STATUS or status is not TaskStatus.PENDING) else task.status
         new = replace(tasks.with_status(task, wanted, fact.said_at.astimezone(self.draft.zone)), due=due)
         if new == task:
-            return False
+            return task.id == tasks.task_id(fact.sources[0].keys[0], one_line(fact.title, 120))
         if not new.source:
             new = replace(new, created_at=self._moment(fact), source=str(fact.sources[0]))
         return self._put(new, fact, old=task)
@@ -145,8 +146,9 @@ class AttentionDraft:
             return known is not None and self.draft.do(DropBlocker(self.page, known))
         keys = tuple(key for source in fact.sources for key in source.keys)
         if known is not None:
+            stated = keys[0] in attention.keys_of(self._text(), blocker=known)
             self.draft.do(PutBlocker(self.page, known, keys))
-            return False
+            return stated
         text = f"{one_line(fact.body, _BLOCKER_CHARACTERS)} (@{fact.who or fact.sources[0].name}, {fact.day})"
         return self.draft.do(PutBlocker(self.page, text, keys))
 
@@ -155,9 +157,9 @@ class AttentionDraft:
         key, value = (found["key"], found["value"]) if found else (fact.title, fact.body)
         signed = f"{value} (@{fact.sources[0].name}, {fact.day})"
         old = attention.parse(self._text()).fact(key)
-        if old.rpartition(" (@")[0] == value:
-            return False
         keys = tuple(key for source in fact.sources for key in source.keys)
+        if old.rpartition(" (@")[0] == value:
+            return keys[0] in attention.keys_of(self._text(), fact=key)
         return self.draft.do(PutFact(self.page, key, signed, keys))
 
     def _moment(self, fact: Fact) -> str:

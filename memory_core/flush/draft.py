@@ -233,8 +233,7 @@ class Draft:
             old = old or next((placed for placed, other in compared if opposes(own, other)), None)
         repeated = next((placed for placed, other in compared if repeats(own, other)), None)
         if repeated is not None and old is None:
-            self._repeat(page, repeated.record, fact)
-            return False
+            return self._repeat(page, repeated.record, fact)
         new = record_of(fact)
         if old is not None and old.record.identity != new.identity:
             earlier = old.record.supersedes if self._take_out(page, old.record.identity) else ()
@@ -267,10 +266,14 @@ class Draft:
             line = marked(f"~~{escape_comment(new.supersedes[0])}~~", old.record.messages)
             self.do(StrikeRecord(page, old.record.identity, block, line))
 
-    def _repeat(self, page: PageId, record: Record, fact: Fact) -> None:
-        hits = record.hit_count + (0 if record.identity in self.touched else 1)
+    def _repeat(self, page: PageId, record: Record, fact: Fact) -> bool:
+        """A hit on the record. True for news: the record was written at once from this very message, by a process
+        that ended before it could mark that."""
+        first, named = record.identity not in self.touched, fact.sources[0].keys[0] in record.messages
         self.touched.add(record.identity)
+        hits = record.hit_count + (1 if first and not named else 0)
         self.do(TouchRecord(page, record.identity, hits, fact.day, fact.sources))
+        return first and record.identity == record_of(fact).identity
 
     def _introduce(self, page: PageId) -> None:
         """Make a page that is new reachable: a routing row, or a line on the page that opens conventions."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import UTC
 
 import pytest
@@ -12,7 +13,7 @@ from memory_core.flush.engine import write_now
 from memory_core.forms import attention, journal
 from memory_core.ids import MessageKey, PersonKey
 from memory_core.layouts import Kind
-from tests.memory_core.flush_kit import World, labelled
+from tests.memory_core.flush_kit import Stop, World, labelled
 
 ANA = PersonKey("slack:T1:ANA")
 
@@ -32,6 +33,39 @@ async def test_written_at_once_is_read_back_counted_and_not_written_again() -> N
     assert (len(world.titles()), world.record("decided: Redis for sessions").hit_count) == (1, 0)
     assert len(journal.parse(world.text("journal/2026-04-06")).notes) == 1
     assert not (await world.flush()).written
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("said", "commits"),
+    [
+        ("decision: decided: Redis for sessions", 1),
+        ("task: ship it", 2),
+        ("blocker: the staging certificate has expired", 1),
+        ("environment: staging db is 10.0.0.9", 1),
+    ],
+)
+async def test_what_a_crash_kept_from_being_marked_is_counted_like_what_was_marked(said: str, commits: int) -> None:
+    whole, crashed = World(), World()
+    for world in (whole, crashed):
+        (key,) = await world.say(said)
+        entry = await world.handle.ledger.find(key)
+        candidate = labelled(entry.message) if entry else None
+        assert candidate is not None
+        world.faults.at, world.faults.after = (commits, True) if world is crashed else (0, False)
+        with suppress(Stop):
+            await write_now(world.handle, candidate, UTC)
+        world.faults.at = 0
+    assert len(await whole.handle.ledger.written()) == 1
+    assert not await crashed.handle.ledger.written()
+    receipts = [await world.flush() for world in (whole, crashed)]
+    assert receipts[0].kinds == receipts[1].kinds
+    assert receipts[0].pages == receipts[1].pages
+    for page in ("experience", "attention", "state/tasks"):
+        assert whole.text(page) == crashed.text(page)
+    one, other = (journal.parse(world.text("journal/2026-04-06")).notes for world in (whole, crashed))
+    assert [(note.part, note.keys) for note in one] == [(note.part, note.keys) for note in other]
+    assert not (await crashed.flush()).written
 
 
 @pytest.mark.asyncio
