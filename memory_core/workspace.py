@@ -80,7 +80,7 @@ class Workspace:
             lock.release()
             raise
         if known is not None:
-            _remember(known, path)
+            _remember(known, path, disk)
         return cls(path, key, lock, created, swept)
 
     @property
@@ -200,14 +200,14 @@ def _known(known: Path) -> list[str]:
     return [entry for entry in listed if isinstance(entry, str)] if isinstance(listed, list) else []
 
 
-def _remember(known: Path, path: Path) -> None:
+def _remember(known: Path, path: Path, disk: Disk | None) -> None:
     """List the workspace as known. Without a place to write to there is one sign less, which stops nobody's work."""
     with suppress(StoreError, OSError):
         listed = _known(known)
         if str(path.resolve()) in listed:
             return
         known.parent.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
-        tree, file = Tree(known.parent), PurePosixPath(known.name)
+        tree, file = Tree(known.parent, disk), PurePosixPath(known.name)
         content = json.dumps([*listed, str(path.resolve())], indent=2).encode()
         with suppress(PageChanged, PageExists):
             raw = tree.read(file)
