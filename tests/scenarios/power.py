@@ -38,7 +38,7 @@ from memory_core.ids import MessageKey
 from memory_core.ledger import opening
 from memory_core.store.disk import Disk
 from tests.scenarios.damage import unlike
-from tests.scenarios.power_disk import attached, mounted, unsound
+from tests.scenarios.power_disk import attached, copied, in_memory, mounted, unsound
 from tests.scenarios.recording import Events, RecordingAdapter, Spot
 from tests.scenarios.stage import ANA, channel, direct, rows
 from tests.scenarios.terminal import START, settings
@@ -261,6 +261,7 @@ class Look:
             if not receipt.startswith(("Saved", "Nothing new")):
                 self.faults.append(f"after the restart: {receipt}")
         self._pages(keeping(in_ledger))
+        self._journals(keeping(in_ledger))
 
     def _whole(self) -> None:
         """No page and no state is cut off."""
@@ -318,13 +319,14 @@ class Look:
 
 async def look(folder: Path) -> None:
     """For each `Expected` on standard input the faults of its image, a line of JSON each."""
-    for asked in iter(sys.stdin.readline, ""):
-        expected: Expected = json.loads(asked)
-        image = Path(expected["image"])
-        with mounted(image, folder) as mount:
-            faults = await Look(mount / "w", expected).all()
-        faults += [f"file system: {fault}" for fault in unsound(image)]
-        os.write(sys.stdout.fileno(), json.dumps(faults).encode() + b"\n")
+    with in_memory(folder) as memory:
+        for asked in iter(sys.stdin.readline, ""):
+            expected: Expected = json.loads(asked)
+            image = copied(Path(expected["image"]), memory / "left.img")
+            with mounted(image, folder) as mount:
+                faults = await Look(mount / "w", expected).all()
+            faults += [f"file system: {fault}" for fault in unsound(image)]
+            os.write(sys.stdout.fileno(), json.dumps(faults).encode() + b"\n")
 
 
 def main(what: str, folder: str, *more: str) -> None:
