@@ -110,6 +110,11 @@ class Conversations:
                 talk.end_session()
                 talk.tokens = None
 
+    def recount(self, conversation: Conversation) -> None:
+        """Count the tokens of the conversation anew when they are asked for next."""
+        if (talk := self._talks.get(conversation)) is not None:
+            talk.tokens = None
+
     def forget(self, conversation: Conversation) -> None:
         """Drop what is known of a conversation that ended (the bot was removed, the client left it)."""
         self._talks.pop(conversation, None)

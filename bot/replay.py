@@ -3,9 +3,12 @@
 All rooms are taken as addressed, so that everything is recorded and nothing is answered. Between two messages the
 clock stops at every timer that is due, so that idle ends and saves happen when they would have happened. Messages
 among which no timer can ring are taken in together, as a burst is, and then served one after the other, each at its
-own moment. So a replay's pages depend on the export alone, not on the machine. The
-workspace must be empty or an earlier replay of the same export (`.remem/replay.json` says which); what is in the
-ledger already is passed over, so that a replay can be stopped and continued.
+own moment. So a replay's pages depend on the export alone, not on the machine.
+
+The workspace must be empty or an earlier replay of the same export (`.remem/replay.json` says which). A replay can be
+stopped at any point, also by kill -9, and continued: after each group the ledger keeps how far it came and which
+silences are waited for (Schedule.rest). From there on all is done again; what was done already changes nothing. So
+its pages are those of a replay that was never stopped.
 """
 
 from __future__ import annotations
@@ -34,8 +37,9 @@ from memory_core.clock import ManualClock, next_day
 from memory_core.errors import BadInput
 from memory_core.flush.engine import Trigger
 from memory_core.ids import Conversation, PersonKey, RoomKey
+from memory_core.ledger.database import Faults, no_faults
 from memory_core.lock import PROGRAM
-from memory_core.store.disk import FOLDER_MODE, translated
+from memory_core.store.disk import FOLDER_MODE, Disk, translated
 from memory_core.store.tree import Tree
 
 MARK = PROGRAM / "replay.json"
@@ -118,24 +122,34 @@ def replay(export: Path, workspace: Path | None, *, quiet: bool) -> None:
     sys.stdout.write(f"{figures.text()}\nThe memory stands in {settings.workspace}.\n")
 
 
-async def replayed(path: Path, settings: Settings, moved: Moved = lambda done, total: None) -> Figures:
+async def replayed(
+    path: Path,
+    settings: Settings,
+    moved: Moved = lambda done, total: None,
+    *,
+    disk: Disk | None = None,
+    ledger_faults: Faults = no_faults,
+) -> Figures:
     """The replay itself; `moved` hears of every message that is done. Raises BadInput, and RememError of the start.
 
-    Stopped by an exception or a cancellation, it is continued by the next one on the same workspace.
+    Stopped by an exception, a cancellation or a crash, it is continued by the next one on the same workspace. `disk`
+    and `ledger_faults` as in `opened`.
     """
     figures = Figures()
     with figures.stage("read"):
         export = await asyncio.to_thread(Export.open, path)
-        events = await asyncio.to_thread(export.messages)
+        events = list({event.event: event for event in await asyncio.to_thread(export.messages)}.values())
         await asyncio.to_thread(_claim, settings.workspace, export)
     clock = ManualClock(events[0].sent_at if events else datetime.now(UTC))
     idle = timedelta(seconds=settings.idle_s)
-    async with opened(settings, clock=clock, zone=UTC) as app:
+    async with opened(settings, clock=clock, zone=UTC, disk=disk, ledger_faults=ledger_faults) as app:
         app.add(Silent())
         await _all(app, clock, events, idle, figures, moved)
         with figures.stage("save"):
             await _time_passes(app, clock, clock.now() + 2 * idle)
             await _rest(app)
+            await app.upkeep.overview(now=True)
+            await app.schedule.rest(str(len(events)))
     return figures
 
 
@@ -147,7 +161,10 @@ async def _all(
         state = await app.parts.intake.room(room)
         if not state.recorded:
             await app.parts.intake.keep_room(room, replace(state, recorded=True, greeted_at=clock.now()))
-    at = 0
+    at = int(await app.schedule.go_on() or 0)
+    figures.known = figures.messages = at
+    if at:
+        clock.move_to(events[at - 1].sent_at)
     while at < len(events):
         with figures.stage("save"):
             await _time_passes(app, clock, events[at].sent_at)
@@ -158,12 +175,14 @@ async def _all(
         with figures.stage("turn"):
             for event, known, works in taken:
                 clock.move_to(event.sent_at)
+                app.parts.conversations.recount(event.conversation)
                 for work in works:
                     await done(event.room.key, work)
                 figures.known += known
                 figures.messages += 1
                 moved(figures.messages, len(events))
         at += len(group)
+        await app.schedule.rest(str(at))
 
 
 def _until_due(events: Sequence[Incoming], due: datetime | None, idle: timedelta) -> Sequence[Incoming]:
@@ -177,7 +196,7 @@ def _until_due(events: Sequence[Incoming], due: datetime | None, idle: timedelta
 async def _taken(app: App, event: Incoming) -> tuple[Incoming, bool, list[Work]]:
     """Take one event in: was it known, and what is to be done for it at its own moment."""
     with held() as works:
-        taken = await app.turn.take_in(event)
+        taken = await app.turn.take_in(event, again=True)
     return event, not taken.new, works
 
 
@@ -190,7 +209,7 @@ async def _time_passes(app: App, clock: ManualClock, until: datetime) -> None:
 
 
 async def _rest(app: App) -> None:
-    """Save what no timer waits for: a replay that was stopped may have kept messages and not come to their turn."""
+    """Save what no timer waits for: what apps said in rooms where nobody spoke since."""
     for scope in await app.parts.intake.scopes():
         await app.saving.save(scope, Trigger.IDLE)
 

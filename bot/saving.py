@@ -117,7 +117,9 @@ class Saving:
         """At start: what a crash left half done is finished, scope by scope; what cannot be is logged and kept."""
         for scope in scopes:
             try:
-                await resume(self._handles.open(scope))
+                for receipt in await resume(self._handles.open(scope)):
+                    if self.upkeep is not None:
+                        await self.upkeep.saved(scope, receipt)
             except RememError as refused:
                 _log.error("an unfinished save waits", scope=scope.key, why=str(refused))
 

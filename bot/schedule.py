@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TypeAlias
 
 import structlog
@@ -49,6 +49,11 @@ Flush: TypeAlias = Callable[[Scope, Trigger], Awaitable[object]]
 
 ZoneOf: TypeAlias = Callable[[Scope], Awaitable[tzinfo]]
 """The zone in which a scope's days change. Raises StoreError."""
+
+_RESTING = "resting"
+"""The timer that holds where a replay is. It never rings."""
+
+_NEVER = datetime(9999, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +151,35 @@ class Schedule:
     def _wall(self, at_s: float) -> datetime:
         """The wall time at which the monotonic clock will show `at_s`."""
         return self._clock.now() + timedelta(seconds=at_s - self._clock.monotonic_s())
+
+    async def rest(self, note: str) -> None:
+        """Keep durably, for `go_on` in another process, a note and since when it is silent where.
+
+        For a clock that is moved by hand: it stands while nobody moves it. Raises LedgerFailed.
+        """
+        now, now_s = self._clock.now(), self._clock.monotonic_s()
+        since = {key: now + timedelta(seconds=one.since_s - now_s) for key, one in self._silences.items()}
+        about = {"note": note, "since": {key: moment.isoformat() for key, moment in since.items()}}
+        await self._timers.set(Timer(_RESTING, _NEVER, json.dumps(about)))
+
+    async def go_on(self) -> str:
+        """Take up what `rest` kept, as far as the ledger's timers still wait for it; its note, '' where it kept none.
+
+        Raises LedgerFailed.
+        """
+        now, now_s = self._clock.now(), self._clock.monotonic_s()
+        timers = {one.key: one for one in await self._timers.due(_NEVER)}
+        self._days = {key for key in timers if key.startswith("day:")}
+        if _RESTING not in timers:
+            return ""
+        kept = json.loads(timers[_RESTING].about)
+        for key, since in kept["since"].items():
+            if (timer := timers.get(key)) is not None:
+                since_s, rings_s = (
+                    now_s + (moment - now).total_seconds() for moment in (datetime.fromisoformat(since), timer.due_at)
+                )
+                self._silences[key] = _Silence(_scope_in(timer), since_s, rings_s)
+        return str(kept["note"])
 
     async def next_due(self) -> datetime | None:
         """When something is due next, as the ledger has it; None where nothing is set."""

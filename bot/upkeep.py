@@ -69,12 +69,12 @@ class Upkeep:
             return 0
         return sum([await self._erase(scope) for scope in scopes])
 
-    async def overview(self) -> None:
-        """Write the overview if a save made it old and the last one is a minute ago."""
+    async def overview(self, *, now: bool = False) -> None:
+        """Write the overview if a save made it old and the last one is a minute ago; `now`: in any case."""
         now_s = self._clock.monotonic_s()
-        if self._aggregate is None or not self._overdue:
+        if self._aggregate is None or not (self._overdue or now):
             return
-        if self._written_s is not None and now_s - self._written_s < OVERVIEW_S:
+        if self._written_s is not None and now_s - self._written_s < OVERVIEW_S and not now:
             return
         self._overdue, self._written_s = False, now_s
         try:

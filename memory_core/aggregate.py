@@ -2,8 +2,9 @@
 
     {"groups": {"build": {"last_flush_time": "2026-04-06T14:30:00+08:00", "flush_number": 6, "count": 3}}}
 
-Made anew from the groups' own state files; `count` is how many things the last flush kept (null: not known since the
-start). It holds no content and no pending items, so that one file of all groups tells nothing of any.
+Made anew from the groups' own state files; `count` is how many things the last flush kept (null: neither known since
+the start nor told by the file). It holds no content and no pending items, so that one file of all groups tells
+nothing of any.
 """
 
 from __future__ import annotations
@@ -31,15 +32,16 @@ class Aggregate:
 
     def write(self, counts: Mapping[str, int]) -> None:
         """Write the file anew; `counts` by group. Raises StoreFailed, PageChanged (somebody else wrote it)."""
-        text = json.dumps({"groups": self._groups(counts)}, ensure_ascii=False, indent=2) + "\n"
-        content = text.encode("utf-8", "replace")
         standing = self._tree.read(FILE)
+        told = _told(standing.content) if standing is not None else {}
+        text = json.dumps({"groups": self._groups(counts, told)}, ensure_ascii=False, indent=2) + "\n"
+        content = text.encode("utf-8", "replace")
         if standing is None:
             self._tree.create(FILE, content)
         elif standing.content != content:
             self._tree.replace(FILE, content, standing.stamp)
 
-    def _groups(self, counts: Mapping[str, int]) -> dict[str, object]:
+    def _groups(self, counts: Mapping[str, int], told: Mapping[tuple[str, int], int]) -> dict[str, object]:
         found: dict[str, object] = {}
         for name in self._tree.names(FILE.parent, EntryKind.FOLDER):
             try:
@@ -53,6 +55,16 @@ class Aggregate:
             found[name] = {
                 "last_flush_time": time,
                 "flush_number": state.flush_number,
-                "count": counts.get(name),
+                "count": counts.get(name, told.get((name, state.flush_number))),
             }
         return found
+
+
+def _told(content: bytes) -> dict[tuple[str, int], int]:
+    """The counts that a standing file tells, by group and flush; a broken one tells none, it is written anew."""
+    try:
+        groups = json.loads(content)["groups"].items()
+        counts = {(name, one["flush_number"]): one["count"] for name, one in groups}
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return {}
+    return {flush: count for flush, count in counts.items() if isinstance(count, int)}

@@ -45,11 +45,12 @@ _KEPT = 512
 _JOURNAL = re.compile(r"- (\d{4}-\d\d-\d\d): (.*)")
 
 
-async def rebuild_catalogue(handle: Handle, known: Standing | None = None) -> bool:
+async def rebuild_catalogue(handle: Handle, known: Standing | None = None, at: datetime | None = None) -> bool:
     """Write the catalogue of the scope's index anew; False where there is no index, which is not made here.
 
-    `known`: pages as they were read or written just now; without it every page is read. Raises StoreError; the old
-    index stands then.
+    `known`: pages as they were read or written just now; without it every page is read. `at`: when what changed them
+    was planned (now, if it is not said), so that a plan that is finished later leaves the same index. Raises
+    StoreError; the old index stands then.
     """
     standing = known or Standing(await handle.store.pages())
     rows_of = [page for page in standing.listed if handle.table.rule(page).form in _FORMS]
@@ -69,6 +70,7 @@ async def rebuild_catalogue(handle: Handle, known: Standing | None = None) -> bo
             _with_rooms(handle, index.text, heard),
             [standing.pages[page] for page in rows_of if page in standing.pages],
             lines,
+            at or handle.clock.now(),
         )
         if text == index.text or await _written(handle, Change(INDEX, text, index.stamp)):
             return True
@@ -98,10 +100,12 @@ async def _written(handle: Handle, change: Change) -> bool:
     return True
 
 
-def _rebuilt(handle: Handle, index: str, pages: Sequence[PageText], journals: Mapping[PageId, str]) -> str:
+def _rebuilt(
+    handle: Handle, index: str, pages: Sequence[PageText], journals: Mapping[PageId, str], at: datetime
+) -> str:
     """The index with this catalogue; its date moves only if something else changes."""
     zone = parse(index, handle.table).zone or handle.host_zone
-    today = day_in(zone, handle.clock.now())
+    today = day_in(zone, at)
     days = [(_day_of(page), what) for page, what in journals.items()]
     text = with_catalogue(index, [_row(handle, page, zone, today) for page in pages], days)
     return text if text == index else with_front(text, "last_updated", today.isoformat())

@@ -2,7 +2,7 @@
 
 A crash in between loses nothing: the message is in the ledger and the next flush finds the fact again, on a page
 where it stands already. What was written is marked, so that the next flush counts and notes it and does not write it
-again.
+again; where nothing was left to write, because a flush has been there in between, that flush has counted it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from memory_core.flush.gathering import REPEAT, draft_on, read_pages, spoken_mar
 from memory_core.forms import tasks
 from memory_core.forms.records import Record, Source, parse
 from memory_core.handle import Handle
-from memory_core.ids import DirectScope, PageId
+from memory_core.ids import DirectScope, MessageKey, PageId
 from memory_core.layouts import INDEX, TASKS, Form
 from memory_core.messages import Message
 
@@ -41,10 +41,17 @@ async def write_now(handle: Handle, candidate: Candidate, zone: tzinfo) -> tuple
     draft.take(fact)
     await apply(handle, draft.operations, standing)
     record = await _read_back(handle, draft, page, fact)
+    if not draft.operations and await _is_flushed(handle, candidate.sources[0]):
+        return page, record
     kind = candidate.kind.value if draft.kinds else REPEAT
     mark = await _mark(handle, draft, page, record, fact)
     await handle.ledger.mark_written(candidate.sources[0], page, f"{kind}/{mark}")
     return page, record
+
+
+async def _is_flushed(handle: Handle, message: MessageKey) -> bool:
+    entry = await handle.ledger.find(message)
+    return entry is not None and entry.seq <= await handle.ledger.cursor(entry.message.conversation)
 
 
 async def _fact(handle: Handle, candidate: Candidate, zone: tzinfo) -> Fact:
