@@ -56,7 +56,8 @@ class Saving:
             if self.upkeep is not None:
                 await self.upkeep.saved(scope, receipt)
         if receipt.waits:
-            _log.error("pages with bytes that are no text wait", scope=scope.key, pages=receipt.waits)
+            why = tuple(receipt.blocked.values()) or ("they hold bytes that are not UTF-8",)
+            _log.error("pages wait until they are mended", scope=scope.key, pages=receipt.waits, why=why)
         return receipt
 
     async def _flush(self, scope: Scope, trigger: Trigger) -> Receipt:

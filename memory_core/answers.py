@@ -58,10 +58,10 @@ def receipt_text(receipt: Receipt) -> str:
         nothing = f"Nothing new to keep ({read} read)." if receipt.messages else "Nothing new since the last save."
         if receipt.caught_up:
             nothing = "Saved:" + caught_up_text(receipt.caught_up)
-        return nothing + pending + waits_text(receipt.waits)
+        return nothing + pending + waits_text(receipt.waits, receipt.blocked)
     what = kinds_counted(receipt.kinds) or "notes for the journal"
     pages = ", ".join(receipt.pages)
-    rest = pending + caught_up_text(receipt.caught_up) + waits_text(receipt.waits)
+    rest = pending + caught_up_text(receipt.caught_up) + waits_text(receipt.waits, receipt.blocked)
     return f"Saved (no. {receipt.number}): {what} from {read}, in {pages}.{rest}"
 
 
@@ -70,14 +70,18 @@ def caught_up_text(pages: Sequence[PageId]) -> str:
     return f" What waited for {', '.join(pages)} is written now." if pages else ""
 
 
-def waits_text(pages: Sequence[PageId]) -> str:
-    """What could not be written on pages with bad bytes, with a blank before it; '' where there is none."""
+def waits_text(waiting: Sequence[PageId], blocked: Mapping[PageId, str]) -> str:
+    """What could not be written on pages with bad bytes, or where something else stands in a page's place (`blocked`
+    says what), with a blank before it; '' where there is none."""
+    later = "What belongs there waits for the first save after that."
+    told = "".join(f" {why} {later}" for why in blocked.values())
+    pages = [page for page in waiting if page not in blocked]
     if not pages:
-        return ""
+        return told
     holds, it = ("holds", "it") if len(pages) == 1 else ("hold", "them")
     return (
-        f" {', '.join(pages)} {holds} bytes that are not UTF-8, so what belongs there waits; save {it} as UTF-8 "
-        f"(`remem doctor` names the bytes), then the next save writes {it}."
+        f"{told} {', '.join(pages)} {holds} bytes that are not UTF-8, so what belongs there waits; save {it} as "
+        f"UTF-8 (`remem doctor` names the bytes), then the next save writes {it}."
     )
 
 
@@ -96,7 +100,7 @@ def undone_text(undone: Undone) -> str:
         lines.append("What was written when it was said, before that save, stays too.")
     if not undone.correction:
         lines.append("What was said then is not saved again; `/remem note …` keeps a single thing.")
-    return " ".join(lines) + waits_text(undone.waits)
+    return " ".join(lines) + waits_text(undone.waits, undone.blocked)
 
 
 def corrected_text(corrected: Corrected, words: str) -> str:

@@ -9,6 +9,7 @@
     │   ├── PageChanged       the page changed since it was read (read again, merge, write again)
     │   ├── PageDamaged       the page holds bytes that are not UTF-8: it is never written over
     │   └── StoreFailed       the file system refused (no space, no permission, I/O)
+    │       └── PageBlocked   a folder, a link or a pipe stands in the page's place: only a person can move it away
     ├── LedgerError
     │   ├── LedgerDamaged     the ledger does not open or fails its check
     │   └── LedgerFailed      a write of the ledger was refused
@@ -62,6 +63,10 @@ class PageDamaged(StoreError):
 
 class StoreFailed(StoreError):
     """The file system refused; the old content stands, unless only the very last step failed (store.base)."""
+
+
+class PageBlocked(StoreFailed):
+    """Something that is no file stands in the page's place; it is never touched, and other pages are as they were."""
 
 
 class LedgerError(RememError):

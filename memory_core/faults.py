@@ -50,6 +50,8 @@ def _misread(handle: Handle, page: PageId, read: PageText) -> tuple[str, ...]:
         return tuple(f"index: {problem}" for problem in (*index.problems, *filter(None, [warning])))
     if page == TASKS and (broken := tasks.parse(read.text).broken):
         return (f"{page}: {broken}, so no task of it counts; correct it, a copy is kept at the next write.",)
+    if page == TASKS and not tasks.keeps_all(read.text):
+        return (f"{page}: not all of it is in my form; a copy is kept at the next write.",)
     if page == FLUSH_STATE and (unread := flush_state.parse(read.text).broken):
         what = ", ".join(unread)
         return (f"{page}: not understood ({what}); a copy is kept and it is written anew at the next save.",)

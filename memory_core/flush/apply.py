@@ -6,19 +6,21 @@ Every step can be repeated: a page on which all operations are done already is n
 proof that they are. A page that changed since it was read is read and merged again, a few times. So a plan that was
 stopped anywhere is finished by applying it once more. A broken state file is copied before it is written anew.
 
-A page that holds bytes that are no text is never written over. The rest of the plan is written and the plan closes;
-what belongs on that page waits in the closed plan (`Body.waiting`) for the day on which a person repaired it.
+A page that holds bytes that are no text is never written over, and what stands in a page's place without being a file
+is never touched. The rest of the plan is written and the plan closes; what belongs on that page waits in the closed
+plan (`Body.waiting`) for the day on which a person mended it.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from memory_core.catalogue import rebuild_catalogue
-from memory_core.errors import PageChanged, PageDamaged, PageExists
+from memory_core.errors import PageBlocked, PageChanged, PageDamaged, PageExists
 from memory_core.flush.draft import start_text
 from memory_core.flush.plans import Body, Receipt, Waiting, dump, dump_receipt, load
 from memory_core.flush.standing import Standing, together
@@ -41,11 +43,11 @@ async def finish(handle: Handle, plan: Plan, standing: Standing | None = None) -
     Raises StoreError, LedgerError; the plan stays open then.
     """
     body = load(plan.operations)
-    damaged: set[PageId] = set()
+    damaged: dict[PageId, str] = {}
     written = await apply(handle, body.operations, standing, damaged)
     standing = standing.with_(written.values()) if standing else None
     if body.operations:
-        await _catalogue(handle, standing, damaged)
+        await _catalogue(handle, standing, damaged, body.receipt.at)
     stamps = {page: one.stamp for page, one in written.items() if _is_watched(handle, page)}
     await _write_state(handle, body, stamps, standing)
     left = tuple(Waiting(plan.number, one) for one in body.operations if one.page in damaged)
@@ -59,12 +61,12 @@ async def apply(
     handle: Handle,
     operations: Sequence[Operation],
     standing: Standing | None = None,
-    damaged: set[PageId] | None = None,
+    damaged: dict[PageId, str] | None = None,
 ) -> dict[PageId, PageText]:
     """Apply the operations, those of a page in their order; what was read back from each page. Raises StoreError.
 
     Pages are written side by side: no operation looks at another page than its own. Pages with bytes that are no text
-    are told in `damaged`; without it they raise PageDamaged.
+    are told in `damaged`, and those that are no file with the reason; without it they raise PageDamaged, PageBlocked.
     """
     groups: dict[PageId, list[Operation]] = {}
     for operation in operations:
@@ -73,15 +75,17 @@ async def apply(
     return {one.page: one for one in found if one is not None}
 
 
-async def _catalogue(handle: Handle, standing: Standing | None, damaged: set[PageId]) -> None:
+async def _catalogue(handle: Handle, standing: Standing | None, damaged: dict[PageId, str], at: datetime) -> None:
     """The catalogue anew; an index with bytes that are no text keeps the one that it has."""
     try:
-        await rebuild_catalogue(handle, standing)
+        await rebuild_catalogue(handle, standing, at)
     except PageDamaged:
-        damaged.add(INDEX)
+        damaged[INDEX] = ""
+    except PageBlocked as blocked:
+        damaged[INDEX] = str(blocked)
 
 
-def _read_back(body: Body, damaged: Collection[PageId]) -> Receipt:
+def _read_back(body: Body, damaged: Mapping[PageId, str]) -> Receipt:
     """The receipt without what could not be written."""
     if not damaged:
         return body.receipt
@@ -96,6 +100,7 @@ def _read_back(body: Body, damaged: Collection[PageId]) -> Receipt:
         pages=pages,
         written=body.receipt.written and bool(pages),
         waits=tuple(sorted(damaged)),
+        blocked={page: why for page, why in sorted(damaged.items()) if why},
         caught_up=tuple(page for page in body.receipt.caught_up if page not in damaged),
     )
 
@@ -105,9 +110,26 @@ async def _write(
     page: PageId,
     operations: Sequence[Operation],
     known: Standing | None,
-    damaged: set[PageId] | None,
+    damaged: dict[PageId, str] | None,
 ) -> PageText | None:
-    """Bring one page to where all operations are done, and read that back; None where no page is needed."""
+    """Bring one page to where all operations are done, and read that back; None where there is none."""
+    try:
+        return await _bring(handle, page, operations, known, damaged)
+    except PageBlocked as blocked:
+        if damaged is None:
+            raise
+        damaged[page] = str(blocked)
+        return None
+
+
+async def _bring(
+    handle: Handle,
+    page: PageId,
+    operations: Sequence[Operation],
+    known: Standing | None,
+    damaged: dict[PageId, str] | None,
+) -> PageText | None:
+    """As `_write`. Raises PageBlocked."""
     form = handle.table.rule(page).form
     start = start_text(handle.table, page)
     for _ in range(ATTEMPTS):
@@ -122,9 +144,9 @@ async def _write(
         if gone and standing is None:
             return None
         if damaged is not None and standing is not None and standing.bad_bytes:
-            damaged.add(page)
+            damaged[page] = ""
             return standing
-        if standing is not None and page == TASKS and tasks.parse(standing.text).broken:
+        if standing is not None and page == TASKS and not tasks.keeps_all(standing.text):
             await keep_copy(handle, standing)
         await _commit(handle, Change(page, None if gone else text, standing.stamp if standing else None))
     raise PageChanged(f"{page} kept changing while it was written; what was to be written waits for the next flush.")
@@ -146,7 +168,10 @@ async def _commit(handle: Handle, change: Change) -> None:
 async def _write_state(handle: Handle, body: Body, stamps: Mapping[PageId, Stamp], known: Standing | None) -> None:
     """The state file after the flush. One with undecodable bytes is left alone: it is a report, not the truth."""
     for _ in range(ATTEMPTS):
-        standing, known = await _read(handle, FLUSH_STATE, known), None
+        try:
+            standing, known = await _read(handle, FLUSH_STATE, known), None
+        except PageBlocked:
+            return
         old = flush_state.parse(standing.text if standing else None)
         text = flush_state.render(_state(old, body, stamps))
         if standing is not None and standing.text == text:
@@ -157,7 +182,7 @@ async def _write_state(handle: Handle, body: Body, stamps: Mapping[PageId, Stamp
             await keep_copy(handle, standing)
         try:
             await _commit(handle, Change(FLUSH_STATE, text, standing.stamp if standing else None))
-        except PageDamaged:
+        except (PageDamaged, PageBlocked):
             return
     raise PageChanged("flush-state.json kept changing while it was written; the next flush writes it.")
 

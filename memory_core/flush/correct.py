@@ -22,7 +22,7 @@ from memory_core.flush.draft import Draft
 from memory_core.flush.gathering import draft_on, read_pages, spoken_mark
 from memory_core.flush.plans import Body, Receipt, Trigger
 from memory_core.flush.standing import Standing
-from memory_core.flush.steps import last_step, next_plan
+from memory_core.flush.steps import last_step, next_plan, state_text
 from memory_core.forms import flush_state
 from memory_core.forms.escape import escape_comment
 from memory_core.forms.marks import marked
@@ -30,7 +30,7 @@ from memory_core.forms.records import PlacedRecord, Record, parse, render, struc
 from memory_core.forms.units import units_of
 from memory_core.handle import Handle
 from memory_core.ids import PageId
-from memory_core.layouts import FLUSH_STATE, INDEX, Form, Kind, Table
+from memory_core.layouts import INDEX, Form, Kind, Table
 from memory_core.messages import Message
 from memory_core.operations.records import AddRecord, StrikeRecord
 from memory_core.script import fold
@@ -98,7 +98,7 @@ async def _write(handle: Handle, page: PageId, old: Record, new: Record, standin
     draft = draft_on(handle, zone, now, standing)
     draft.do(AddRecord(page, render(new)))
     _strike(draft, page, old, new)
-    state_page = await handle.store.read(FLUSH_STATE)
+    state_page = await state_text(handle)
     state = flush_state.parse(state_page.text if state_page is not None else None)
     last = await last_step(handle.ledger)
     receipt = Receipt(state.flush_number, Trigger.CORRECTION, pending=len(state.pending_items), at=now)

@@ -33,14 +33,14 @@ from memory_core.flush.hearing import Ear, Heard, fresh, retracted
 from memory_core.flush.pending import settle, without
 from memory_core.flush.plans import Body, Receipt, Trigger, holds, joined, load_receipt, scrubbed
 from memory_core.flush.raw_notes import drop_raw, keep_raw
-from memory_core.flush.steps import divided, last_step, next_plan
+from memory_core.flush.steps import divided, last_step, next_plan, state_text
 from memory_core.flush.write_now import write_now
 from memory_core.forms import flush_state
 from memory_core.forms.flush_state import FlushState
 from memory_core.handle import Handle
 from memory_core.ids import Conversation
 from memory_core.index import parse as parse_index
-from memory_core.layouts import FLUSH_STATE, INDEX
+from memory_core.layouts import INDEX
 from memory_core.ledger.base import ScopeLedger
 from memory_core.operations.messages import DropRaw
 from memory_core.store.base import PageText
@@ -146,8 +146,8 @@ async def resume(handle: Handle) -> tuple[Receipt, ...]:
 
 
 async def read_state(handle: Handle) -> FlushState:
-    """What the scope's last flush left behind; unknown where there is no file. Raises StoreError."""
-    page = await handle.store.read(FLUSH_STATE)
+    """What the scope's last flush left behind; unknown where no file tells it. Raises StoreError."""
+    page = await state_text(handle)
     return flush_state.parse(page.text if page is not None else None)
 
 
@@ -182,7 +182,7 @@ async def _save(
     """Plan and apply what was heard; move only the cursors where there is nothing to write."""
     handle, zone = ear.handle, ear.zone
     now = handle.clock.now().astimezone(zone)
-    state_page = await handle.store.read(FLUSH_STATE)
+    state_page = await state_text(handle)
     state = flush_state.parse(state_page.text if state_page is not None else None)
     spoken = tuple(message for part in heard for message in part.spoken)
     facts = [fact for part in heard for fact in part.facts]

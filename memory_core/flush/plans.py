@@ -43,12 +43,13 @@ class Trigger(StrEnum):
 class Receipt:
     """What a flush did, worded by others from what was read back.
 
-    `written`: it had content and everything was read back, but for the pages in `waits`, which hold bad bytes: what
-    belongs there is not counted and waits. `caught_up`: pages on which what waited is written now. `problem`: why
-    nothing was saved; then the text is kept and no cursor moved. `running`: another flush of this scope was at work,
-    and this one did nothing. `messages` are those of persons that were read, `pending` the items that are still open.
-    `unread`: extraction failed, `why` is for the operator; room, thread and last entry of what it was asked about, so
-    that the next try asks the same. `raw`: that stands in the journal as it was said.
+    `written`: it had content and everything was read back, but for the pages in `waits`, which hold bad bytes, or
+    are no files (then `blocked` says what is in the way): what belongs there is not counted and waits. `caught_up`:
+    pages on which what waited is written now. `problem`: why nothing was saved; then the text is kept and no cursor
+    moved. `running`: another flush of this scope was at work, and this one did nothing. `messages` are those of
+    persons that were read, `pending` the items that are still open. `unread`: extraction failed, `why` is for the
+    operator; room, thread and last entry of what it was asked about, so that the next try asks the same. `raw`:
+    that stands in the journal as it was said.
     """
 
     number: int
@@ -62,6 +63,7 @@ class Receipt:
     problem: str = ""
     running: bool = False
     waits: tuple[PageId, ...] = ()
+    blocked: Mapping[PageId, str] = field(default_factory=dict)
     caught_up: tuple[PageId, ...] = ()
     unread: tuple[tuple[str, str, int], ...] = ()
     why: str = ""
@@ -79,6 +81,7 @@ def joined(finished: Sequence[Receipt], receipt: Receipt) -> Receipt:
         receipt = replace(
             receipt,
             waits=tuple(dict.fromkeys((*one.waits, *receipt.waits))),
+            blocked={**one.blocked, **receipt.blocked},
             caught_up=tuple(dict.fromkeys((*one.caught_up, *receipt.caught_up))),
         )
         if one.written:
@@ -139,7 +142,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """An operation of the step `number` whose page holds bad bytes."""
+    """An operation of the step `number` whose page cannot be written until a person mended it."""
 
     number: int
     operation: Operation

@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from memory_core.errors import LedgerDamaged
+from memory_core.errors import LedgerDamaged, PageBlocked
 from memory_core.flush.draft import Draft
 from memory_core.flush.plans import Body, Step, Waiting, dump, load, told_by
 from memory_core.forms.flush_state import FlushState
 from memory_core.handle import Handle
 from memory_core.ids import Conversation
+from memory_core.layouts import FLUSH_STATE
 from memory_core.ledger.base import Plan, ScopeLedger
+from memory_core.store.base import PageText
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +46,23 @@ async def last_step(ledger: ScopeLedger) -> LastStep:
     return LastStep(plan, body.steps, body.waiting)
 
 
+async def state_text(handle: Handle) -> PageText | None:
+    """The state file; None where there is none, or something else in its place. Raises StoreError."""
+    try:
+        return await handle.store.read(FLUSH_STATE)
+    except PageBlocked:
+        return None
+
+
 async def divided(handle: Handle, waiting: Sequence[Waiting]) -> tuple[tuple[Waiting, ...], tuple[Waiting, ...]]:
     """What waits: that whose page can be written now, and the rest. Raises StoreError."""
     damaged = set()
     for page in dict.fromkeys(one.operation.page for one in waiting):
-        standing = await handle.store.read(page)
+        try:
+            standing = await handle.store.read(page)
+        except PageBlocked:
+            damaged.add(page)
+            continue
         if standing is not None and standing.bad_bytes:
             damaged.add(page)
     ready = tuple(one for one in waiting if one.operation.page not in damaged)

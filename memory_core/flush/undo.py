@@ -14,16 +14,16 @@ items that came after a step go back with it, but for items that were found sinc
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from memory_core.flush.apply import finish
 from memory_core.flush.plans import Body, Receipt, Step, Trigger, dump
-from memory_core.flush.steps import last_step
+from memory_core.flush.steps import last_step, state_text
 from memory_core.forms import flush_state
 from memory_core.forms.flush_state import PendingItem
 from memory_core.handle import Handle
 from memory_core.ids import PageId
-from memory_core.layouts import FLUSH_STATE, Form, Kind
+from memory_core.layouts import Form, Kind
 from memory_core.ledger.base import Plan
 from memory_core.operations import Operation
 
@@ -33,7 +33,7 @@ class Undone:
     """What was taken back, as it was read back: the step's number, what it had counted, the pages that changed.
 
     `kept` are pages on which something of it stays because a person changed it; `at_once` counts what the flush found
-    written already, which stays; `waits` are pages with bad bytes. `nothing`: there was no step to take back.
+    written already, which stays; `waits`, `blocked`: as in a receipt. `nothing`: there was no step to take back.
     """
 
     number: int = 0
@@ -43,6 +43,7 @@ class Undone:
     waits: tuple[PageId, ...] = ()
     at_once: int = 0
     correction: bool = False
+    blocked: Mapping[PageId, str] = field(default_factory=dict)
 
     @property
     def nothing(self) -> bool:
@@ -66,7 +67,7 @@ async def undo(handle: Handle) -> Undone:
     numbers = {one.number for one in taken if not one.correction}
     held = {one.operation.page for one in last.waiting if one.number in numbers}
     operations, kept = await _operations(handle, taken, held)
-    state_page = await handle.store.read(FLUSH_STATE)
+    state_page = await state_text(handle)
     pending = _pending(flush_state.parse(state_page.text if state_page else None).pending_items, step)
     receipt = Receipt(last.plan.number, Trigger.UNDO, pending=len(pending), at=handle.clock.now())
     body = Body(
@@ -83,7 +84,7 @@ async def undo(handle: Handle) -> Undone:
     await handle.ledger.save_plan(plan)
     done = await finish(handle, plan)
     pages = tuple(dict.fromkeys(one.page for one in operations if one.page not in done.waits))
-    return Undone(step.number, step.kinds, pages, kept, done.waits, step.at_once, step.correction)
+    return Undone(step.number, step.kinds, pages, kept, done.waits, step.at_once, step.correction, done.blocked)
 
 
 def _newest(steps: Sequence[Step]) -> Sequence[Step]:

@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from memory_core.forms import json_text
 from memory_core.forms.record_values import Source
 from memory_core.ids import MessageKey, PageId
 from memory_core.layouts import Kind
@@ -61,12 +62,12 @@ def parse(text: str | None) -> FlushState:
     if text is None:
         return FlushState()
     try:
-        data = json.loads(text)
+        data, twice = json_text.loads(text)
     except (ValueError, RecursionError):
         return FlushState(broken=("the file is no JSON",))
     if not isinstance(data, dict):
         return FlushState(broken=("the file holds no object",))
-    broken: list[str] = []
+    broken = ["a key stands in it twice"] if twice else []
     items = data.pop("pending_items", [])
     pending = [_pending(item) for item in items] if isinstance(items, list) else [None]
     if None in pending:

@@ -5,7 +5,8 @@
                 "completedAt": null, "due": "2026-04-12", "note": "", "source": "@ana (…) in #build, …"}]}
 
 Read leniently: a value of a wrong type is taken as unknown, fields and entries that we do not know are kept as they
-are, a plain list of tasks is a file too. What cannot be read at all is `broken`: whoever writes keeps a copy first.
+are, a plain list of tasks is a file too. What cannot be read at all is `broken`. Whoever writes a file of which not
+all would stand in it afterwards (`keeps_all`) keeps a copy first.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from enum import StrEnum
 
+from memory_core.forms import json_text
 from memory_core.ids import MessageKey
 from memory_core.script import fold
 from memory_core.text import flat
@@ -108,7 +110,7 @@ def parse(text: str) -> TaskFile:
     if not text.strip():
         return TaskFile()
     try:
-        data = json.loads(text)
+        data, _ = json_text.loads(text)
     except (ValueError, RecursionError):
         return TaskFile(broken="it is no JSON")
     if isinstance(data, list):
@@ -123,6 +125,18 @@ def parse(text: str) -> TaskFile:
         _json([entry for entry in entries if not _is_task(entry)]),
         _json({key: value for key, value in data.items() if key not in ("tasks", "lastUpdated")}),
     )
+
+
+def keeps_all(text: str) -> bool:
+    """Would all that stands in this file stand in it after it was read and written again?"""
+    if not text.strip():
+        return True
+    try:
+        data, twice = json_text.loads(text)
+        after, _ = json_text.loads(render(parse(text)))
+    except (ValueError, RecursionError):
+        return False
+    return not twice and json_text.holds(after, {"tasks": data} if isinstance(data, list) else data)
 
 
 def render(file: TaskFile) -> str:

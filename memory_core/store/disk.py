@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 
-from memory_core.errors import StoreFailed
+from memory_core.errors import PageBlocked, StoreFailed
 
 FILE_MODE = 0o600
 FOLDER_MODE = 0o700
@@ -40,10 +40,15 @@ _ADVICE = {
 }
 
 
+_IN_THE_WAY = frozenset({errno.ELOOP, errno.EISDIR})
+"""What the system says of a file (not of a folder on the way to it) in whose place something else stands."""
+
+
 def failed(what: object, error: OSError) -> StoreFailed:
     """What the system said, as our error: which file (relative to the workspace), what is wrong, what to do."""
     advice = _ADVICE.get(error.errno or 0, f"the system says: {error.strerror or type(error).__name__}")
-    return StoreFailed(f"{what} could not be read or written: {advice}.")
+    refused = PageBlocked if error.errno in _IN_THE_WAY else StoreFailed
+    return refused(f"{what} could not be read or written: {advice}.")
 
 
 @contextmanager

@@ -186,7 +186,9 @@ async def test_a_persona_that_cannot_be_read_stops_no_answer(workspace: Path) ->
     ],
     ids=["a folder", "a link"],
 )
-async def test_a_page_that_cannot_be_used_is_told_and_waited_for(workspace: Path, damage: Damage, step: str) -> None:
+async def test_a_page_that_cannot_be_used_is_told_and_only_its_own_part_waits(
+    workspace: Path, damage: Damage, step: str
+) -> None:
     page = workspace / PAGES / "experience.md"
     damage(page)
     before = contents(workspace / PAGES)
@@ -198,12 +200,14 @@ async def test_a_page_that_cannot_be_used_is_told_and_waited_for(workspace: Path
         assert "I could not write that down yet" in said
         assert step in said
         (receipt,) = await screen.type("/join #build", "/remem")
-        assert receipt.startswith("remem: Nothing was saved: ")
         assert step in sentence(receipt)
+        assert "What belongs there waits" in receipt
+        assert "decision" not in receipt  # only what was read back is counted
         grown(before, contents(workspace / PAGES))
+        assert "backups run at noon" in (workspace / PAGES / "journal/2026-04-06.md").read_text("utf-8")
         mend(page)
         (receipt,) = await screen.type("/join #build", "/remem")
-        assert "Saved" in receipt
+        assert "What waited for experience is written now." in receipt
     records = parse(page.read_text("utf-8")).records
     assert [placed.record.title[:7] for placed in records] == ["backups", "We deci"]
 
