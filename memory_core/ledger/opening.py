@@ -23,6 +23,8 @@ from urllib.parse import quote
 from memory_core.errors import LedgerDamaged, LedgerFailed
 from memory_core.ledger.database import BUSY_MS, Database, Faults, Trace, no_faults
 from memory_core.ledger.failures import translated
+from memory_core.ledger.log_check import fault_in_log
+from memory_core.ledger.rows import unreadable
 from memory_core.ledger.schema import MIGRATIONS, VERSION
 from memory_core.ledger.values import utc
 from memory_core.store.disk import Disk
@@ -125,6 +127,8 @@ def fault_in(path: Path) -> str:
     """What is wrong with the file, in few words; empty for a sound one. Raises LedgerFailed for a newer schema."""
     if path.stat().st_size == 0:
         return "the file is empty"
+    if fault := fault_in_log(path):
+        return fault
     # Without a log nobody has the file open, and it can be read without laying -wal and -shm beside it.
     unopened = "" if path.with_name(f"{path.name}-wal").exists() else "&immutable=1"
     uri = f"file:{quote(str(path.absolute()))}?mode=ro{unopened}"
@@ -132,7 +136,9 @@ def fault_in(path: Path) -> str:
         with closing(sqlite3.connect(uri, uri=True, timeout=BUSY_MS / 1000, isolation_level=None)) as connection:
             database = Database(connection)
             version = _version(database)
-            findings = database.rows("PRAGMA quick_check(1)")
+            findings = database.rows("PRAGMA integrity_check(1)")
+            sound = findings == [("ok",)] and 0 < version <= VERSION
+            strange = (_another_schema(database, version) or unreadable(database)) if sound else ""
     except sqlite3.Error as error:
         problem = translated(error)
         if isinstance(problem, LedgerDamaged):
@@ -145,7 +151,17 @@ def fault_in(path: Path) -> str:
         )
     if version == 0:
         return "it has no schema of remem"
-    return "" if findings == [("ok",)] else "its check failed"
+    return strange if findings == [("ok",)] else "its check failed"
+
+
+def _another_schema(database: Database, version: int) -> str:
+    """Are its tables not those of the version that it names?"""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        expected = Database(connection)
+        for statement in (statement for step in MIGRATIONS[:version] for statement in step):
+            expected.run(statement)
+        question = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY name"
+        return "" if database.rows(question) == expected.rows(question) else "its tables are others"
 
 
 def _files(path: Path) -> tuple[Path, ...]:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from datetime import UTC, datetime, timedelta
 
-from memory_core.ids import Conversation, DirectScope, MessageKey, PersonKey, RoomKey, Scope
+from memory_core.errors import LedgerDamaged
+from memory_core.ids import Conversation, DirectScope, MessageKey, PersonKey, RoomKey, Scope, scope_of_key
 from memory_core.ledger.base import Plan
 from memory_core.ledger.database import Bound, Database, Row
 from memory_core.messages import Entry, Message, Voice
 
+_STRANGE = (ValueError, TypeError, OverflowError, RecursionError)
+"""What a value raises that was never written so (BadInput is a ValueError)."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _US = timedelta(microseconds=1)
 
@@ -29,7 +33,18 @@ def moment_of(us: int) -> datetime:
 
 
 def entry_of(row: Row) -> Entry:
-    """A row of `ENTRY`."""
+    """A row of `ENTRY`. Raises LedgerDamaged for one that no remem wrote."""
+    try:
+        return _entry(row)
+    except _STRANGE as wrong:
+        raise _strange("message") from wrong
+
+
+def _strange(what: str) -> LedgerDamaged:
+    return LedgerDamaged(f"The ledger holds a {what} that cannot be read; restart remem, which sets the file aside.")
+
+
+def _entry(row: Row) -> Entry:
     seq, key, room, thread, author, author_name, text, sent_us, voice, room_title, addressed, reply_to, edited_us = (
         row
     )
@@ -86,11 +101,38 @@ def keep_scope(database: Database, scope: Scope) -> None:
 
 
 def plan_of(row: Row) -> Plan:
-    """A row of id, number, text (operations and receipt), cursors."""
+    """A row of id, number, text (operations and receipt), cursors. Raises LedgerDamaged for one that is none."""
     plan_id, number, text, cursors = row
-    operations, receipt = json.loads(text)
-    places = {Conversation(RoomKey(room), thread): seq for room, thread, seq in json.loads(cursors)}
+    try:
+        operations, receipt = json.loads(text)
+        places = {Conversation(RoomKey(room), thread): int(seq) for room, thread, seq in json.loads(cursors)}
+    except _STRANGE as wrong:
+        raise _strange("plan") from wrong
     return Plan(plan_id, number, operations, places, receipt)
+
+
+def unreadable(database: Database) -> str:
+    """What cannot be read in it, in few words; empty where all can. Reads all messages and plans. Raises sqlite3.Error.
+
+    SQLite's own check looks at pages and keys only: a value that changed inside a page passes it.
+    """
+    try:
+        for row in database.run(f"SELECT {ENTRY}"):
+            entry_of(row)
+        plans = "SELECT p.id, p.number, t.text, p.cursors FROM plans p CROSS JOIN texts t ON t.id = p.text_id"
+        for row in database.run(plans):
+            plan_of(row)
+        for (room,) in database.run("SELECT room FROM conversations"):
+            RoomKey(room)
+        for (scope,) in database.run("SELECT scope FROM scopes"):
+            scope_of_key(scope)
+    except (LedgerDamaged, *_STRANGE):
+        return "a row of it cannot be read"
+    except sqlite3.OperationalError as error:
+        if getattr(error, "sqlite_errorcode", None) is not None:
+            raise
+        return "a text of it is no text"
+    return ""
 
 
 def plan_text(plan: Plan) -> str:
