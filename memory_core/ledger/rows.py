@@ -112,7 +112,7 @@ def plan_of(row: Row) -> Plan:
 
 
 def unreadable(database: Database) -> str:
-    """What cannot be read in it, in few words; empty where all can. Reads all messages and plans. Raises sqlite3.Error.
+    """What cannot be read in it, in few words; empty where all can. Reads every message. Raises sqlite3.Error.
 
     SQLite's own check looks at pages and keys only: a value that changed inside a page passes it.
     """
