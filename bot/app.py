@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import structlog
 import tzlocal
@@ -22,7 +23,7 @@ import tzlocal
 from adapters.base import Adapter
 from adapters.rooms import Rooms
 from bot.agent import Agent
-from bot.conversations import Conversations
+from bot.conversations import CLOSING_S, Conversations
 from bot.offline import OfflineAgent
 from bot.parts import Parts
 from bot.profiles import WithoutProfiles
@@ -50,9 +51,11 @@ from memory_core.names import Names
 from memory_core.names_file import NamesFile
 from memory_core.redact import mask as redact
 from memory_core.store.disk import Disk
-from memory_core.store.files import FileStores, OnRead
+from memory_core.store.files import FileStores, OnRead, finished
 from memory_core.tokens import Counter, load_counter
 from memory_core.workspace import LEDGER, Workspace
+
+T = TypeVar("T")
 
 KNOWN = Path("~/.local/state/remem/workspaces.json")
 """Which workspaces were opened before, so that one that is gone (not mounted) is not made anew."""
@@ -103,7 +106,8 @@ class App:
             await asyncio.gather(*(one.close() for one in self.adapters.values()))
             for task in (*tasks, ringing, keeping):
                 task.cancel()
-            await asyncio.gather(*tasks, ringing, keeping, return_exceptions=True)
+            # Bounded: a model's library may swallow the cancellation, and is not waited for.
+            await asyncio.wait({*tasks, ringing, keeping}, timeout=CLOSING_S)
 
 
 def host_zone() -> tzinfo:
@@ -135,13 +139,15 @@ async def opened(
     here = zone if zone is not None else await asyncio.to_thread(host_zone)
     layout = layout_named(settings.layout)
     day = day_in(here, clock.now())
-    workspace = await asyncio.to_thread(
+    holding = asyncio.to_thread(
         Workspace.open, settings.workspace, layout, day=day, zone=str(here), known=known, clock=clock, disk=disk
     )
+    workspace = await _whole(holding, lambda held: asyncio.to_thread(held.close))
     stores = FileStores(settings.workspace, layout, disk=disk, on_read=on_read)
     names = NamesFile(settings.workspace, layout, disk=disk, clock=clock, tell=_names_mended)
     try:
-        ledger = await SqliteLedger.open(workspace.ledger, clock, faults=ledger_faults, disk=disk)
+        opening = SqliteLedger.open(workspace.ledger, clock, faults=ledger_faults, disk=disk)
+        ledger = await _whole(opening, OpenLedger.close)
         try:
             counter: Counter = await asyncio.to_thread(load_counter)
             await asyncio.to_thread(redact.load)
@@ -159,6 +165,17 @@ async def opened(
         await asyncio.to_thread(names.close)
         await asyncio.to_thread(stores.close)
         workspace.close()
+
+
+async def _whole(opening: Coroutine[object, object, T], close: Callable[[T], Awaitable[None]]) -> T:
+    """What is being opened. A cancellation waits until it is open, and closes it: no thread is left at work on it."""
+    task = asyncio.ensure_future(opening)
+    try:
+        return await finished(task)
+    except asyncio.CancelledError:
+        if not task.cancelled() and task.exception() is None:
+            await close(task.result())
+        raise
 
 
 def _names_mended(what: str) -> None:

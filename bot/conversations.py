@@ -27,6 +27,9 @@ BURST = 200
 SAYING_S = 2.0
 """How long the end waits for an answer that is on its way to its platform."""
 
+CLOSING_S = SAYING_S + 1.0
+"""How long the end waits for what is being done: for what is being said, and for a page that is being written."""
+
 Work: TypeAlias = Callable[[], Awaitable[None]]
 """What is to be done for one event."""
 
@@ -158,4 +161,5 @@ class Conversations:
         tasks = tuple(self._tasks.values())
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        if tasks:  # bounded: a model's library may swallow the cancellation, and is not waited for
+            await asyncio.wait(tasks, timeout=CLOSING_S)

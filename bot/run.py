@@ -8,11 +8,13 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import structlog
 
+from adapters.base import Adapter
 from bot.app import KNOWN, App, begin_ledger_anew, host_zone, opened
 from bot.logs import set_up
 from bot.platforms import platforms
@@ -22,6 +24,9 @@ from memory_core.clock import SystemClock, day_in
 from memory_core.errors import BadInput
 from memory_core.layouts import layout_named
 from memory_core.workspace import initialise
+
+LEFT_S = 1.0
+"""How long what a model was asked may take to end, after all else has."""
 
 _log = structlog.get_logger()
 
@@ -60,7 +65,7 @@ def init(workspace: Path | None, *, new_ledger: bool = False) -> None:
 def chat(workspace: Path | None) -> None:
     """The console on this terminal."""
     _readable_streams()
-    asyncio.run(_chat(settings_for(workspace, quiet=True)))
+    to_its_end(_chat(settings_for(workspace, quiet=True)))
 
 
 def _readable_streams() -> None:
@@ -73,7 +78,7 @@ def _readable_streams() -> None:
 async def _chat(settings: Settings) -> None:
     from adapters.console.adapter import ConsoleAdapter
 
-    async with opened(settings, known=KNOWN.expanduser()) as app:
+    def console_of(app: App) -> list[Adapter]:
         _write(
             f"remem remembers in {settings.workspace}. This is your DM with it; `/join #build` goes to a group room,"
         )
@@ -87,8 +92,9 @@ async def _chat(settings: Settings) -> None:
             owners=owners(settings),
             show_prompt=_prompt if sys.stdin.isatty() else _no_prompt,
         )
-        app.add(console)
-        await _until_stopped(app, signal.SIGTERM)
+        return [console]
+
+    await until_stopped(opened(settings, known=KNOWN.expanduser()), console_of, signal.SIGTERM)
 
 
 def _write(text: str) -> None:
@@ -129,24 +135,34 @@ async def _lines() -> AsyncIterator[str]:
 
 def run(workspace: Path | None) -> None:
     """All platforms that have tokens, until SIGTERM or Ctrl-C."""
-    asyncio.run(run_platforms(settings_for(workspace)))
+    to_its_end(run_platforms(settings_for(workspace)))
 
 
 async def run_platforms(settings: Settings) -> None:
     """Connect every platform that has tokens, until SIGTERM. Raises RememError where one is refused for good."""
     platforms(settings)  # a missing token is said before anything is laid down
-    async with opened(settings, known=KNOWN.expanduser()) as app:
-        for adapter in platforms(settings, app):
-            app.add(adapter)
+
+    def connected(app: App) -> list[Adapter]:
+        found = platforms(settings, app)
         _log.info(
-            "remem runs", workspace=str(settings.workspace), platforms=sorted(app.adapters), layout=settings.layout
+            "remem runs",
+            workspace=str(settings.workspace),
+            platforms=sorted(one.platform for one in found),
+            layout=settings.layout,
         )
-        await _until_stopped(app, signal.SIGTERM, signal.SIGINT)
+        return found
+
+    opening = opened(settings, known=KNOWN.expanduser())
+    await until_stopped(opening, connected, signal.SIGTERM, signal.SIGINT)
 
 
-async def _until_stopped(app: App, *signals: signal.Signals) -> None:
-    """Run until the program ends by itself or is told to: then nothing more is taken in, and no model waited for."""
-    running, loop = asyncio.create_task(app.run()), asyncio.get_running_loop()
+async def until_stopped(
+    opening: AbstractAsyncContextManager[App], adapters: Callable[[App], Iterable[Adapter]], *signals: signal.Signals
+) -> None:
+    """Open the program and run it until it ends by itself or is told to, which counts from the first moment on: then
+    nothing more is begun or taken in, and no model waited for. Raises RememError where it cannot start or go on.
+    """
+    running, loop = asyncio.create_task(_opened_and_run(opening, adapters)), asyncio.get_running_loop()
 
     def stop() -> None:
         running.cancel()
@@ -161,5 +177,40 @@ async def _until_stopped(app: App, *signals: signal.Signals) -> None:
         _log.info("remem stops: what is not answered yet is kept")
 
 
+async def _opened_and_run(
+    opening: AbstractAsyncContextManager[App], adapters: Callable[[App], Iterable[Adapter]]
+) -> None:
+    async with opening as app:
+        for adapter in adapters(app):
+            app.add(adapter)
+        await app.run()
+
+
 def _patience() -> None:
     _log.info("remem is stopping already")
+
+
+def to_its_end(program: Coroutine[object, object, None]) -> None:
+    """`asyncio.run`, but what still goes on when the program has ended (what was asked of a model, in a task that
+    will not be cancelled or in a thread, which cannot be) is waited for LEFT_S and then left: all that must be kept
+    is. Raises what `program` raises.
+    """
+    with asyncio.Runner() as runner:
+        runner.run(program)
+        if not runner.run(_nothing_left()):
+            _log.warning("what was asked of a model goes on; it is not waited for")
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(0)
+
+
+async def _nothing_left() -> bool:
+    """End the tasks and threads that are left; False where they do not end."""
+    left = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in left:
+        task.cancel()
+    if left:
+        await asyncio.wait(left, timeout=LEFT_S)
+    ending = asyncio.create_task(asyncio.get_running_loop().shutdown_default_executor())
+    await asyncio.wait({ending}, timeout=LEFT_S)
+    return ending.done() and all(task.done() for task in left)

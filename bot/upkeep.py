@@ -11,6 +11,7 @@ and tried again; it is never in the way of a save or an answer.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 import structlog
@@ -20,6 +21,7 @@ from memory_core.clock import Clock, day_in
 from memory_core.errors import RememError
 from memory_core.flush.plans import Receipt
 from memory_core.flush.raw_notes import erase_raw
+from memory_core.flush.steps import last_step
 from memory_core.handle import Handles
 from memory_core.ids import GroupScope, Scope
 from memory_core.ledger.base import Intake
@@ -40,6 +42,7 @@ class Upkeep:
         self._days = None if raw_days == "never" else int(raw_days)
         self._aggregate = aggregate
         self._counts: dict[str, int] = {}
+        self._asked: set[tuple[str, int]] = set()
         self._overdue = False
         self._written_s: float | None = None
 
@@ -78,10 +81,23 @@ class Upkeep:
             return
         self._overdue, self._written_s = False, now_s
         try:
-            await asyncio.to_thread(self._aggregate.write, dict(self._counts))
+            unknown = await asyncio.to_thread(self._aggregate.write, dict(self._counts))
+            if found := await self._counted(unknown):
+                self._counts |= found
+                await asyncio.to_thread(self._aggregate.write, dict(self._counts))
         except RememError as refused:
             self._overdue = True
             _log.warning("the overview of groups was not written", why=str(refused))
+
+    async def _counted(self, unknown: Mapping[str, int]) -> dict[str, int]:
+        """What flushes kept that an earlier process closed and did not tell of: the ledger holds the last one."""
+        found = dict[str, int]()
+        for name, number in unknown.items() - self._asked:
+            self._asked.add((name, number))
+            for step in (await last_step(self._handles.open(GroupScope(name)).ledger)).steps:
+                if step.number == number and not (step.quiet or step.correction):
+                    found[name] = sum(step.kinds.values())
+        return found
 
     async def run(self) -> None:
         """Sweep every hour and look after the overview every minute, for ever (cancel to end)."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
+from typing import TypedDict
 
 from memory_core.errors import BadInput
 from memory_core.forms import flush_state
@@ -23,6 +24,14 @@ from memory_core.store.tree import Tree
 FILE = PurePosixPath("memory/groups/flush-state.json")
 
 
+class _Line(TypedDict):
+    """What the file says of a group."""
+
+    last_flush_time: str | None
+    flush_number: int
+    count: int | None
+
+
 class Aggregate:
     """Writes the file of one workspace. Blocking: call it in a thread."""
 
@@ -30,19 +39,24 @@ class Aggregate:
         self._tree = Tree(workspace, disk)
         self._layout = layout
 
-    def write(self, counts: Mapping[str, int]) -> None:
-        """Write the file anew; `counts` by group. Raises StoreFailed, PageChanged (somebody else wrote it)."""
+    def write(self, counts: Mapping[str, int]) -> dict[str, int]:
+        """Write the file anew; `counts` by group. The groups whose count is not known, with the flush that counted.
+
+        Raises StoreFailed, PageChanged (somebody else wrote it).
+        """
         standing = self._tree.read(FILE)
         told = _told(standing.content) if standing is not None else {}
-        text = json.dumps({"groups": self._groups(counts, told)}, ensure_ascii=False, indent=2) + "\n"
+        groups = self._groups(counts, told)
+        text = json.dumps({"groups": groups}, ensure_ascii=False, indent=2) + "\n"
         content = text.encode("utf-8", "replace")
         if standing is None:
             self._tree.create(FILE, content)
         elif standing.content != content:
             self._tree.replace(FILE, content, standing.stamp)
+        return {name: one["flush_number"] for name, one in groups.items() if one["count"] is None}
 
-    def _groups(self, counts: Mapping[str, int], told: Mapping[tuple[str, int], int]) -> dict[str, object]:
-        found: dict[str, object] = {}
+    def _groups(self, counts: Mapping[str, int], told: Mapping[tuple[str, int], int]) -> dict[str, _Line]:
+        found: dict[str, _Line] = {}
         for name in self._tree.names(FILE.parent, EntryKind.FOLDER):
             try:
                 read = self._tree.read(self._layout.file(GroupScope(name), FLUSH_STATE))

@@ -123,10 +123,19 @@ class AttentionDraft:
         wanted = status if status and (fact.kind is Kind.STATUS or status is not TaskStatus.PENDING) else task.status
         new = replace(tasks.with_status(task, wanted, fact.said_at.astimezone(self.draft.zone)), due=due)
         if new == task:
-            return task.id == tasks.task_id(fact.sources[0].keys[0], one_line(fact.title, 120))
+            return self._stated(task, fact, status)
         if not new.source:
             new = replace(new, created_at=self._moment(fact), source=str(fact.sources[0]))
         return self._put(new, fact, old=task)
+
+    def _stated(self, task: Task, fact: Fact, status: TaskStatus | None) -> bool:
+        """Was the task stated by this very message? Then its row and its entry are there, both of them, afterwards: a
+        process that ended in between wrote one."""
+        if task.id != tasks.task_id(fact.sources[0].keys[0], one_line(fact.title, 120)):
+            return False
+        if tasks.parse(self.draft.texts.get(TASKS, "")).find(task.id) is None:
+            return self._new(fact, status or TaskStatus.PENDING) or True
+        return self._put(task, fact) or True
 
     def _put(self, task: Task, fact: Fact, old: Task | None = None) -> bool:
         done = task.status is TaskStatus.DONE
