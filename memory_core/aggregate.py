@@ -79,6 +79,6 @@ def _told(content: bytes) -> dict[tuple[str, int], int]:
     try:
         groups = json.loads(content)["groups"].items()
         counts = {(name, one["flush_number"]): one["count"] for name, one in groups}
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return {}
     return {flush: count for flush, count in counts.items() if isinstance(count, int)}

@@ -23,11 +23,11 @@ _MASK = 0xFFFFFFFF
 def fault_in_log(path: Path) -> str:
     """What is wrong with the log of the ledger at `path`, in few words; empty where nothing is. Raises OSError."""
     log = path.with_name(f"{path.name}-wal")
+    if log.is_symlink() or (log.exists() and not log.is_file()):
+        return "its log is no file"
     if not log.exists():
         # A clean end removes the index of the log before the log itself.
         return "its log is gone" if path.with_name(f"{path.name}-shm").exists() else ""
-    if not log.is_file():
-        return "its log is no file"
     content = log.read_bytes()
     if len(content) < _HEADER_BYTES + _FRAME_BYTES:
         return ""

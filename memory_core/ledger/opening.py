@@ -13,6 +13,7 @@ person decides. The check runs on a connection that cannot write: the damaged fi
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -171,18 +172,18 @@ def _files(path: Path) -> tuple[Path, ...]:
 def _set_aside(path: Path, now: datetime, disk: Disk) -> Path:
     stamp = utc(now).strftime("%Y-%m-%dT%H%M%SZ")
     name, again = f"{path.name}.damaged-{stamp}", 2
-    while any(taken.exists() for taken in _files(path.with_name(name))):
+    while any(os.path.lexists(taken) for taken in _files(path.with_name(name))):
         name, again = f"{path.name}.damaged-{stamp}-{again}", again + 1
     aside = path.with_name(name)
     with _folder_of(path, disk) as folder:
         for source, target in zip(_files(path), _files(aside), strict=True):
-            if source.exists():
+            if os.path.lexists(source):
                 disk.rename(source.name, target.name, folder)
     return aside
 
 
 def _refuse_silent_start(path: Path, now: datetime, begin_anew: bool, disk: Disk) -> None:
-    if any(rest.exists() for rest in _files(path)):  # a log without its file would be taken into the new one
+    if any(os.path.lexists(rest) for rest in _files(path)):  # a log without its file would be taken into the new one
         _set_aside(path, now, disk)
     aside = sorted(found.name for found in path.parent.glob(f"{path.name}.damaged-*"))
     if aside and not begin_anew:
