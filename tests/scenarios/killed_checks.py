@@ -126,6 +126,8 @@ def _taken_back(workspace: Path, act: Act) -> list[str]:
 
 
 def _ledger(workspace: Path, act: Act, took: Iterable[str]) -> list[str]:
+    if not (workspace / ".remem/ledger.db").exists():
+        return ["lost: the ledger"]
     wrong = []
     known = Counter(row[0] for row in rows(workspace, "SELECT event FROM events"))
     wrong += [f"lost: event {event} was taken" for event in took if known[event] != 1]

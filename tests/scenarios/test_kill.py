@@ -17,7 +17,6 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import cycle, product
 from pathlib import Path
@@ -84,8 +83,9 @@ class Mortals:
 
     def __init__(self, errors: IO[bytes]) -> None:
         program = [sys.executable, "-m", "tests.scenarios.killed"]
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("REMEM_")}
         self._process = subprocess.Popen(
-            program, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors
+            program, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, env=environment
         )
         self.below_python = bool(self._line()["ready"])
 
@@ -115,15 +115,13 @@ class Mortals:
         self._process.stdout.close()
 
 
-@contextmanager
-def mortals(folder: Path) -> Iterator[Mortals]:
-    """The process, for the length of the block."""
-    with (folder / "errors").open("wb") as errors:
+@pytest.fixture(scope="module")
+def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mortals]:
+    """The process that forks lives; what lives log goes into a file."""
+    with (tmp_path_factory.mktemp("lives") / "errors").open("wb") as errors:
         running = Mortals(errors)
-        try:
-            yield running
-        finally:
-            running.close()
+        yield running
+        running.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,24 +264,40 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_a_kill_at_any_write_point_loses_nothing_doubles_nothing_tears_nothing(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path, forks: Mortals, capsys: pytest.CaptureFixture[str]
 ) -> None:
     count, began = scale(1000), time.perf_counter()
-    with mortals(folder) as forks:
-        acts = _rehearse(folder, forks)
-        _is_complete(acts, forks)
-        targets = _targets(acts, count)
-        wrong: dict[Target, list[str]] = {}
-        deaths: Counter[int] = Counter()
-        for target in targets:
-            found, died = _run(folder, forks, acts, target)
-            deaths[died] += 1
-            if found:
-                wrong[target] = found
+    acts = _rehearse(folder, forks)
+    _is_complete(acts, forks)
+    targets = _targets(acts, count)
+    wrong: dict[Target, list[str]] = {}
+    deaths: Counter[int] = Counter()
+    for target in targets:
+        found, died = _run(folder, forks, acts, target)
+        deaths[died] += 1
+        if found:
+            wrong[target] = found
     with capsys.disabled():
         sys.stdout.write(_printed(acts, targets, deaths, wrong, time.perf_counter() - began))
     assert wrong == {}
     assert deaths[0] <= count // 20, "points that were not met: the script is not the same each time"
+
+
+def test_a_kill_while_a_damaged_ledger_is_set_aside_hides_nothing(folder: Path, forks: Mortals) -> None:
+    workspace = _workspace(folder)
+    workspace.parent.mkdir()
+    assert forks.live(Order(str(workspace), 0)).code == 0
+    shutil.copytree(workspace.parent, folder / "sound")
+    for nth, moment in product((1, 2), (BEFORE, AFTER)):
+        ledger = _copied(folder / "sound", folder) / ".remem/ledger.db"
+        damaged, log = b"no database" + ledger.read_bytes()[11:], b"what it wrote last"
+        ledger.write_bytes(damaged)
+        ledger.with_name("ledger.db-wal").write_bytes(log)
+        assert forks.live(Order(str(workspace), 1, chosen=("disk rename", nth, moment))).died is not None
+        for _ in range(2):
+            assert "LedgerDamaged" in forks.live(Order(str(workspace), 1)).failed, "a person decides, each time"
+        aside = [path.read_bytes() for path in ledger.parent.glob("ledger.db.damaged-*")]
+        assert (aside.count(damaged), aside.count(log), ledger.exists()) == (1, 1, False), (nth, moment)
 
 
 def _is_complete(acts: Sequence[Whole], forks: Mortals) -> None:
