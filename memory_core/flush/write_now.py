@@ -2,7 +2,8 @@
 
 A crash in between loses nothing: the message is in the ledger and the next flush finds the fact again, on a page
 where it stands already. What was written is marked, so that the next flush counts and notes it and does not write it
-again; where nothing was left to write, because a flush has been there in between, that flush has counted it.
+again. A message that comes here once more (a program that was stopped goes on) is done with if it is marked, or if a
+flush noted it: what it changed, a task's status say, may have changed again since.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ from memory_core.errors import BadInput, NoIndex
 from memory_core.flush.apply import apply
 from memory_core.flush.bars import Fact, fact_of
 from memory_core.flush.draft import Draft, record_of
-from memory_core.flush.gathering import REPEAT, draft_on, read_pages, spoken_mark
-from memory_core.forms import tasks
+from memory_core.flush.gathering import REPEAT, draft_on, journals_of, read_pages, spoken_mark
+from memory_core.forms import journal, tasks
 from memory_core.forms.records import Record, Source, parse
 from memory_core.handle import Handle
-from memory_core.ids import DirectScope, MessageKey, PageId
+from memory_core.ids import DirectScope, PageId
 from memory_core.layouts import INDEX, TASKS, Form
 from memory_core.messages import Message
 
@@ -38,20 +39,28 @@ async def write_now(handle: Handle, candidate: Candidate, zone: tzinfo) -> tuple
     page = draft.page_of(fact)
     if page is None:
         raise BadInput(f"This memory keeps nothing of the kind {candidate.kind.value!r}; use another kind.")
+    if await _is_done(handle, fact, zone):
+        return page, await _read_back(handle, draft, page, fact)
     draft.take(fact)
     await apply(handle, draft.operations, standing)
     record = await _read_back(handle, draft, page, fact)
-    if not draft.operations and await _is_flushed(handle, candidate.sources[0]):
-        return page, record
     kind = candidate.kind.value if draft.kinds else REPEAT
     mark = await _mark(handle, draft, page, record, fact)
     await handle.ledger.mark_written(candidate.sources[0], page, f"{kind}/{mark}")
     return page, record
 
 
-async def _is_flushed(handle: Handle, message: MessageKey) -> bool:
-    entry = await handle.ledger.find(message)
-    return entry is not None and entry.seq <= await handle.ledger.cursor(entry.message.conversation)
+async def _is_done(handle: Handle, fact: Fact, zone: tzinfo) -> bool:
+    """Was this message written before: is it marked, or has a flush been there and noted it in its journal?"""
+    key = fact.sources[0].keys[0]
+    if any(message == key for message, _, _ in await handle.ledger.written()):
+        return True
+    entry = await handle.ledger.find(key)
+    if entry is None or entry.seq > await handle.ledger.cursor(entry.message.conversation):
+        return False
+    (page,) = journals_of([entry.message], zone)
+    noted = await handle.store.read(page)
+    return noted is not None and any(key in note.keys for note in journal.parse(noted.text).notes)
 
 
 async def _fact(handle: Handle, candidate: Candidate, zone: tzinfo) -> Fact:

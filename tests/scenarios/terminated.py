@@ -162,7 +162,7 @@ class Stopper(Killer):
         """The signal; where it is to be late, what follows waits until the loop has heard of it."""
         self.signalled += 1
         if self.signalled == 1:
-            self.report(signalled=time.monotonic(), kind=kind)
+            self.report(signalled=time.monotonic(), kind=kind, counts=dict(self.counts))
         os.kill(os.getpid(), signal.SIGTERM)
         if self.late and self.loop is not None and threading.current_thread() is not threading.main_thread():
             heard = threading.Event()
@@ -233,7 +233,6 @@ class Platform(RecordingAdapter):
 
     def _at_the_end(self) -> None:
         if not self._stopper.signalled:
-            self._stopper.report(counts=dict(self._stopper.counts))
             self._stopper.stop("the end")
 
     async def _to_the_end(self, playing: asyncio.Future[list[None]]) -> None:

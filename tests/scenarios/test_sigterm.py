@@ -42,10 +42,13 @@ from tests.scenarios.terminated import ACTS, SOME, Order, act_of, lesson, spots
 
 ROOT = Path(__file__).parents[2]
 ROOMS = scale(500)
-RUNS = scale(140)
-WHOLE = RUNS > 7
-EVERY = 20
+WHOLE = scale(20) == 20
+RUNS = 100 if WHOLE else 8
+EVERY = 35
 """In every so manieth run all rooms are saved at the end, else those of the act and a few more."""
+
+FAR = 50 * ROOMS
+"""Writes after which an act that saves all rooms is far enough; what follows is more of the same."""
 
 
 class Unsynced(Disk):
@@ -78,9 +81,8 @@ class Outcome:
                 self.took.append(event)
             case {"said": str(text), "room": str(room)}:
                 self.said.append((room, text))
-            case {"signalled": float(at), "kind": str(kind)}:
+            case {"signalled": float(at), "kind": str(kind), "counts": dict(counts)}:
                 self.signalled, self.kind = at, kind
-            case {"counts": dict(counts)}:
                 self.counts = {str(kind): int(count) for kind, count in counts.items()}
             case {"failed": str(why)}:
                 self.failed = why
@@ -311,11 +313,11 @@ def test_told_to_stop_at_any_write_it_loses_nothing(
 ) -> None:
     """Point 8 of what is shown: 500 rooms (a twentieth of them, and of the runs, in the ordinary run)."""
     began = {act: crashed if act == "start" else dirty for act in ACTS}
-    points = [(act, ANY, Random(act).randint(1, 30)) for act in ACTS][:RUNS]
+    points = [(act, ANY, ROOMS * 24 + Random(act).randint(1, 200)) for act in ACTS]
     if WHOLE:
         counts = {}
         for act in ACTS:
-            order = Order(str(_copied(began[act], folder / "run")), act, ROOMS)
+            order = Order(str(_copied(began[act], folder / "run")), act, ROOMS, (ANY, FAR))
             outcome = runs.run(order)
             _ended_well(order, outcome)
             counts[act] = outcome.counts
