@@ -26,7 +26,9 @@ from memory_core.layouts.base import (
     Kind,
     Layout,
     PageRule,
+    Place,
     Priority,
+    Slot,
     Table,
     backup_page,
     journal_page,
@@ -40,7 +42,8 @@ READY = (APM.name,)
 
 __all__ = [
     "ADAPTIVE", "APM", "DREAMING", "FLUSH_STATE", "HEARTBEAT", "INDEX", "LAYOUTS", "NAME_PATTERN", "TASKS", "Form",
-    "IndexForm", "Kind", "Layout", "PageRule", "Priority", "Table", "backup_page", "journal_page", "layout_named",
+    "IndexForm", "Kind", "Layout", "PageRule", "Place", "Priority", "Slot", "Table", "backup_page", "journal_page",
+    "layout_named",
 ]  # fmt: skip
 
 

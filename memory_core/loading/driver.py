@@ -90,7 +90,7 @@ async def open_page(
     view, tally = _view(handle, opened, about), _tally(handle, opened, session, title)
     priority = _priority(opened, handle, page)
     read = await opened.read(page)
-    if session.over_ceiling(page, priority):
+    if tally.session.over_ceiling(page, priority):
         raise denied("over_ceiling", page)
     parts = units(view, read).units if read is not None else ()
     if read is None or not parts:
@@ -172,7 +172,8 @@ def _view(handle: Handle, opened: OpenIndex, message: str) -> View:
 
 def _tally(handle: Handle, opened: OpenIndex, session: Session, title: str) -> Tally:
     budget_tokens, warning = opened.index.budget(handle.table.default_budget_tokens)
-    tally = Tally(handle.scope, title or opened.title, session, handle.counter, budget_tokens)
+    held = session.under(handle.table)
+    tally = Tally(handle.scope, title or opened.title, held, handle.counter, budget_tokens, handle.table)
     tally.notes += [warning] if warning else []
     return tally
 
