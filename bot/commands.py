@@ -22,7 +22,8 @@ from memory_core.flush.correct import split
 from memory_core.flush.engine import Trigger, read_state
 from memory_core.gate import OpenIndex, open_index, open_tasks
 from memory_core.handle import Handle
-from memory_core.ids import GroupScope, MessageKey, PageId, RoomKey, RoomKind, Scope
+from memory_core.ids import GroupScope, MessageKey, RoomKey, RoomKind, Scope
+from memory_core.index import page_asked
 from memory_core.layouts import Form, Kind
 from memory_core.messages import Message, Voice
 from memory_core.over_budget import over_budget
@@ -119,7 +120,7 @@ class Commands:
             return answers.pages_text(())
         if not call.argument:
             return answers.pages_text(await self._sizes(opened))
-        page = PageId(call.argument.removesuffix(".md"))
+        page = page_asked(call.argument, self._parts.handles.layout.table(scope))
         try:
             shown = await opened.show(page)
         except Denied as refused:

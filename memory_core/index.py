@@ -29,7 +29,7 @@ from memory_core.index_edit import (
 from memory_core.index_files import Conflict, Files, with_files
 from memory_core.index_fit import within
 from memory_core.index_lines import Line, Part, key_of, outline
-from memory_core.index_routes import RouteReader, page_named, routes_of_files
+from memory_core.index_routes import RouteReader, page_asked, page_named, routes_of_files
 from memory_core.layouts import Table
 from memory_core.script import fold
 from memory_core.zone_names import zone_named
@@ -42,6 +42,7 @@ __all__ = [
     "Route",
     "deprecate",
     "new_index",
+    "page_asked",
     "page_named",
     "parse",
     "with_catalogue",

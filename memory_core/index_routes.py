@@ -55,6 +55,16 @@ def page_named(path: str, table: Table, group: str = "") -> PageId | None:
     return None
 
 
+def page_asked(words: str, table: Table) -> PageId:
+    """The page that a person means by `decisions`, `decisions.md`, `MEMORY.md`, `INDEX`; else the words as they are.
+
+    It need not be a page of `table`: who opens it says so.
+    """
+    bare = re.sub(r"\.md$", "", words.strip(), flags=re.IGNORECASE)
+    own = next((rule.page for rule in table.rules if fold(rule.page) == fold(bare)), None)
+    return own or page_named(bare, table) or PageId(bare)
+
+
 def _page_of_file(file: str, rule: PageRule) -> PageId | None:
     """The page id if `file` is `rule`'s file, whatever the group."""
     pattern = re.escape(rule.file).replace(r"\{group\}", "[^/]+").replace(r"\{name\}", "(?P<name>.+)")
