@@ -37,8 +37,8 @@ from memory_core.layouts.dreaming import DREAMING
 
 LAYOUTS: Mapping[str, Layout] = {layout.name: layout for layout in (APM, ADAPTIVE, DREAMING)}
 
-READY = (APM.name,)
-"""The layouts that REMEM_LAYOUT takes by now."""
+READY = tuple(LAYOUTS)
+"""The layouts that REMEM_LAYOUT takes."""
 
 __all__ = [
     "ADAPTIVE", "APM", "DREAMING", "FLUSH_STATE", "HEARTBEAT", "INDEX", "LAYOUTS", "NAME_PATTERN", "TASKS", "Form",

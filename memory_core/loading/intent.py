@@ -92,10 +92,10 @@ def _fetched(view: View, tally: Tally, matches: Sequence[Match]) -> Plan[list[Ro
 
 def _candidates(view: View, tally: Tally) -> tuple[Match, ...]:
     """The pages that may be loaded, best match first, at last P0; what is loaded, or was found empty, is none."""
-    done = {*tally.session.opened, *(part.page for part in tally.loaded), *(one.page for one in tally.left_out)}
-    matches = [found for found in view.matches if found.page not in done]
+    gone = {*tally.session.opened, *(part.page for part in tally.loaded), *(one.page for one in tally.left_out)}
+    matches = [found for found in view.matches if found.page not in gone]
     last = _fallback(view)
-    if last is not None and last.page not in {*done, *(found.page for found in matches)}:
+    if last is not None and last.page not in {*gone, *(found.page for found in matches)}:
         matches.append(last)
     return tuple(matches)
 

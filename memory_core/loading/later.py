@@ -30,8 +30,10 @@ def clearly_elsewhere(view: View, tally: Tally) -> tuple[Match, ...]:
     """The pages that a later message clearly routes to: at least twice the score of what is loaded, ceilings kept."""
     opened = tally.session.opened
     held = max((found.score for found in view.matches if found.page in opened), default=0.0)
+    without = {*opened, *(left.page for left in tally.left_out if left.what == "the page")}
+    new = [found for found in view.matches if found.page not in without]
     chosen: list[Match] = []
-    for found in as_good([found for found in view.matches if found.page not in opened])[: view.table.routed_pages]:
+    for found in as_good(new)[: view.table.routed_pages]:
         if found.score < CLEARLY * held:
             why = f"it matches ({found.why}), but not twice as well as what is loaded"
         else:
