@@ -37,22 +37,27 @@ HEADINGS: Mapping[Theme, re.Pattern[str]] = {
         r"(?:current |project )?status|state of (?:play|things|the work)|progress|to-?dos?|next steps?|next up|"
         r"sprints?"
         r"(?: board)?|roadmap|backlog|milestones?|open (?:tasks|items|points|threads)|(?:active|current|ongoing) "
-        r"(?:work|tasks|projects|focus)|in progress|work in progress|wip|what i am doing|this week|"
+        r"(?:work|tasks|projects|focus)|in progress|work in progress|wip|what i am doing|in the works|where "
+        r"we (?:left off|are|stand)|"
+        r"(?:active|current|ongoing|open|pending|upcoming|remaining|blocked) \w+|blocked|blockers|done|"
+        r"completed|finished|recently "
+        r"completed|waiting(?: for| on)?|this week|"
         r"(?:aktueller )?stand(?: der \w+)?|laufendes|offenes|offene punkte|aufgaben|nächste schritte|fortschritt",
-        r"进展|进度|现状|状态|待办|当前任务|正在进行|下一步|近况|里程碑",
-    ),
-    Theme.EVENT: words(
-        r"(?:event |activity |change ?)?logs?|history|timeline|chronicle|events?|incidents?|outages?|diary|journal|"
-        r"(?:meeting )?minutes|meetings?|meeting notes|what happened|recent(?:ly)?(?: activity| events| changes)?|"
-        r"recently completed|done lately|chronik|ereignisse|vorfälle|verlauf|protokolle?|was (?:war|geschah)|"
-        r"besprechungen",
-        r"大事记|事件|日志|历史|经过|时间线|会议|事故|最近",
+        r"进展|进度|已完成|未完成|进行中|待修复|待解决|现状|状态|待办|当前任务|正在进行|下一步|近况|里程碑",
     ),
     Theme.DECISION: words(
         r"(?:key |past |important )?decisions?|what we (?:decided|settled on|learned)|(?:rules )?we settled on|"
         r"lessons?(?: learn(?:ed|t))?|learnings?|insights|gotchas|pitfalls|agreements|conclusions|"
         r"entscheidungen|beschlüsse|lehren|erkenntnisse|erfahrungen|gelernt(?:es)?|stolpersteine",
-        r"决定|决策|教训|经验|踩坑|结论|约定",
+        r"决定|决策|教训|经验|坑|心得|结论|约定",
+    ),
+    Theme.EVENT: words(
+        r"(?:event |activity |change ?)?logs?|history|timeline|chronicle|events?|incidents?|outages?|diary|journal|"
+        r"(?:meeting )?minutes|meetings?|meeting notes|what happened|recent(?: activity| events| changes| "
+        r"news)|key dates|milestone dates|"
+        r"chronik|ereignisse|vorfälle|verlauf|protokolle?|was (?:war|geschah)|"
+        r"besprechungen",
+        r"大事记|事件|日志|历史|经过|时间线|会议|事故|近期动态|最近发生|关键日期|重要日期",
     ),
     Theme.TOOLS: words(
         r"(?:installed |available |cli |command[- ]line )?(?:tools?|packages?|software|programs?|binaries|utilities)"
@@ -72,7 +77,8 @@ HEADINGS: Mapping[Theme, re.Pattern[str]] = {
         r"临时|暂时|权宜",
     ),
     Theme.RESULT: words(
-        r"(?:test |key )?results?|findings?|measurements?|benchmarks?|metrics|numbers|figures|statistics|"
+        r"(?:test |key )?results?|findings?|measurements?|benchmarks?|performance|scores?|metrics|numbers|"
+        r"figures|statistics|"
         r"experiments?|kpis?|"
         r"ergebnisse|messungen|messwerte|kennzahlen|zahlen|befunde",
         r"结果|指标|实验|测量|数据统计|性能数据|成绩",
@@ -80,7 +86,10 @@ HEADINGS: Mapping[Theme, re.Pattern[str]] = {
     Theme.DETAIL: words(
         r"projects? ?[:：–-] ?\S.*|project \S+|projekt ?[:：–-]? ?\S+|architecture|tech(?:nical)? (?:stack|"
         r"details)|deploy(?:ing|ment)?"
-        r"(?: \S+)?|set-?up of \S+|systems? built|implementation(?: notes)?|code ?base|api|endpoints|"
+        r"(?: \S+)?|set-?up of \S+|(?:\S+ ){1,5}(?:installation|set-?up|integration|configuration|deployment|"
+        r"plugin|web ?page|website|"
+        r"web ?site|dashboard|app|service|pipeline|bot)|repos(?:itories)?|systems? built|implementation(?: "
+        r"notes)?|code ?base|api|endpoints|"
         r"schema|architektur|technik|aufbau|umsetzung",
         r"项目[:：].+|架构|技术细节|技术栈|部署|实现|接口|代码结构",
     ),

@@ -44,6 +44,7 @@ POINTER = re.compile(
     r"(?:[\w{}<>~./-]*/)?(?:(?:projects|people|conventions|archive|memory)/[^\s,;，。；）)|]*|[\w{}<>-]+\.md)",
     re.IGNORECASE,
 )
+_IN_MEMORY = re.compile(r"(?:memory|projects|people|conventions)/|(?:USER|SOUL|MEMORY)\.md")
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 _POINTER_WORDS = 12
 _SPLIT = re.compile(r"[,，、;；]|\band\b|\bund\b|和|以及|\s[|/]\s")
@@ -52,6 +53,10 @@ _HAVE = re.compile(
     r"|装了|已安装|可用|安装了|都在 ?/",
     re.IGNORECASE,
 )
+_SHORT = 12
+_PARTS = re.compile(r"\s*(?:[&/+,，、·]|\band\b|\bund\b|与|和)\s*")
+_LABEL = re.compile(r"[\s*_`]*([^:：]{2,40}?)[\s*_`]*[:：](?!//)[\s*_`]*\S")
+_LABELLED = frozenset(set(Theme) - {Theme.DETAIL, Theme.PROJECTS, Theme.STABLE})
 _NUMBERING = re.compile(r"^[\W\d_]+|[\s*_:：.。]+$")
 _STATUS_COLUMN = re.compile(r"status|state|progress|next|stand|状态|进度|下一步", re.IGNORECASE)
 _VERSION_COLUMN = re.compile(r"version|版本", re.IGNORECASE)
@@ -88,16 +93,30 @@ def told(text: str) -> tuple[Told, ...]:
     return tuple(found)
 
 
+@lru_cache(maxsize=512)
 def theme_of_heading(title: str) -> Theme | None:
-    """What a section of that name holds; None for a name that tells nothing."""
-    bare = _NUMBERING.sub("", title).strip()
-    bare = re.sub(r"\s*[(（].*[)）]$", "", bare)
+    """What a section of that name holds; None for a name that tells nothing.
+
+    The whole name is tried first, then its parts ("Tools & CLIs"), then its last words ("Telegram groups").
+    """
+    bare = re.sub(r"\s*[(（].*[)）]$", "", _NUMBERING.sub("", title).strip())
+    names = [bare, *(_NUMBERING.sub("", part) for part in _PARTS.split(bare))]
+    if (theme := next((theme for name in names if (theme := _named(name))), None)) is not None:
+        return theme
+    words = bare.split()
+    ends = (" ".join(words[-count:]) for count in (3, 2, 1) if count < len(words))
+    return next((theme for end in ends if (theme := _named(end)) not in (None, Theme.STABLE)), None)
+
+
+def _named(name: str) -> Theme | None:
+    """The theme whose headings have that name; a short Chinese one need only hold the word."""
     for theme, pattern in HEADINGS.items():
-        if pattern.fullmatch(bare) or (
-            not bare.isascii() and len(bare) <= 12 and (found := pattern.search(bare)) and not found[0].isascii()
-        ):
+        if pattern.fullmatch(name):
             return theme
-    return None
+    if name.isascii() or len(name) > _SHORT:
+        return None
+    found = ((theme, pattern.search(name)) for theme, pattern in HEADINGS.items())
+    return next((theme for theme, match in found if match and not match[0].isascii()), None)
 
 
 def _theme(one: Statement, *, under_a_day: bool) -> Theme | None:
@@ -131,9 +150,16 @@ def _weight(theme: Theme, one: Statement, above: Theme | None, *, pointer: bool)
     if pointer:
         # A concrete group is named by the very path that points to it.
         return weight if theme is Theme.GROUP else weight / 2
-    if above is theme and not _explains(one):
+    if (above is theme or _label(one) is theme) and not _explains(one):
         weight += _ENOUGH
     return weight
+
+
+def _label(one: Statement) -> Theme | None:
+    """The theme of a label before the text (`**In the works:** …`), which is a heading in one line."""
+    label = _LABEL.match(one.text)
+    theme = theme_of_heading(label[1]) if label else None
+    return theme if theme in _LABELLED else None
 
 
 def _form(theme: Theme, one: Statement) -> float:
@@ -208,6 +234,8 @@ def _is_pointer(one: Statement) -> bool:
     """Does it lead to a page of the memory, with a few words about it?"""
     text = _LINK.sub(lambda link: f"{link[1]} {link[0][len(link[1]) + 3 : -1]}", one.text)
     rest, pointers = POINTER.subn(" ", text)
+    if _section(one.headings) is Theme.DETAIL and not _IN_MEMORY.search(text):
+        return False  # a project's own documents
     words = len(re.findall(r"[^\W_一-鿿]+", rest)) + len(re.findall(r"[一-鿿]", rest)) // 2
     return words <= _POINTER_WORDS * pointers
 

@@ -10,7 +10,10 @@ from collections.abc import Mapping, Sequence
 
 from memory_core.audit.cues import Theme, words
 
-_UNIT = r"(?:%|percent|prozent|ms|µs|ns|s|sec(?:onds)?|[KMGT]i?B(?:/s)?|qps|rps|req/s|bar|°C|fps|个百分点|毫秒|秒|倍)"
+_UNIT = (
+    r"(?:%|percent|prozent|ms|µs|ns|s|sec(?:onds)?|[KMGT]i?B(?:/s)?|qps|rps|req/s|bar|°C|fps"
+    r"|€|\$|£|eur|usd|个百分点|毫秒|秒|倍)"
+)
 _NUMBER = r"\d+(?:[.,]\d+)*"
 _FIGURE = rf"{_NUMBER} ?{_UNIT}(?![^\W\d_])"
 
@@ -120,7 +123,8 @@ RESULT: Sequence[tuple[int, re.Pattern[str]]] = (
     (2, re.compile(r"(?:sample|probe|isolate|specimen|patient|batch|run|样本|批次) ?#?[A-Z]?\d+.*\d", re.IGNORECASE)),
     (2, re.compile(
         rf"(?:accuracy|precision|recall|f1|auc|score|p9[059]|latency|throughput|conversion|qps|ct|identity|"
-        rf"benchmark|error rate|hit rate|准确率|召回率|精度|转化率|延迟|吞吐|命中率|错误率|genauigkeit|"
+        rf"benchmark|error rate|hit rate|backtest|cagr|drawdown|sharpe|revenue|attendance|einnahmen|umsatz|"
+        rf"准确率|召回率|精度|转化率|延迟|吞吐|命中率|错误率|genauigkeit|"
         rf"durchsatz|messung|trefferquote).{{0,50}}?{_NUMBER}",
         re.IGNORECASE,
     )),
@@ -130,6 +134,8 @@ RESULT: Sequence[tuple[int, re.Pattern[str]]] = (
         re.IGNORECASE,
     )),
     (1, re.compile(_FIGURE, re.IGNORECASE)),
+    (2, re.compile(rf"{_FIGURE}.*?[,;，；/].*?{_FIGURE}", re.IGNORECASE)),
+    (2, re.compile(r"\d+ (?:of|out of|/|von) \d+ (?:points?|punkten?|questions?|correct|right|分)", re.IGNORECASE)),
     (1, words(
         r"average|mean|median|reached|showed|yielded|measured|improved|increased|decreased|rose|fell|dropped|"
         r"cut|answers|survey|"
