@@ -12,6 +12,7 @@ and `undo(before)`, the inverse for the text that the operation was planned on.
     records     records of a page                 journal     a day's notes, daily lines
     attention   tasks, blockers, snapshot         routes      what makes a new page reachable
     pages       undo, byte for byte               messages    what leaves when its message does
+    sleep       merging, archive, absorbed lines, heartbeat
 """
 
 from __future__ import annotations
@@ -34,6 +35,15 @@ from memory_core.operations.records import (
     UnstrikeRecord,
 )
 from memory_core.operations.routes import AddLine, AddRoute, DeprecateRoute, DropLine
+from memory_core.operations.sleep import (
+    AbsorbLines,
+    AddBlocks,
+    DropBlocks,
+    EditRecords,
+    PutHeartbeat,
+    ReleaseLines,
+    Restore,
+)
 
 __all__ = ["Operation"]
 
@@ -63,7 +73,14 @@ Operation: TypeAlias = Annotated[
     | Patch
     | Unmake
     | Withdraw
-    | DropRaw,
+    | DropRaw
+    | EditRecords
+    | AddBlocks
+    | DropBlocks
+    | AbsorbLines
+    | ReleaseLines
+    | Restore
+    | PutHeartbeat,
     Field(discriminator="op"),
 ]
 """Any operation; `op` tells which in JSON."""

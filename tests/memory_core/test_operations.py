@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from typing import get_args
 
@@ -34,6 +34,15 @@ from memory_core.operations.records import (
     words_hash,
 )
 from memory_core.operations.routes import AddLine, AddRoute, DeprecateRoute, DropLine
+from memory_core.operations.sleep import (
+    AbsorbLines,
+    AddBlocks,
+    DropBlocks,
+    EditRecords,
+    PutHeartbeat,
+    ReleaseLines,
+    Restore,
+)
 from tests.scale import scale
 
 OPERATION: TypeAdapter[Operation] = TypeAdapter(Operation)
@@ -57,6 +66,10 @@ NOTES = [
     journal.Note(part.value, title, "ana", f"14:0{number} +00:00", "console:ana", _source(number).keys)
     for number, (part, title) in enumerate(zip(journal.Part, TITLES, strict=True))
 ]
+BLOCKS = [render(record).removesuffix("\n") for record in RECORDS]
+USED = [render(replace(record, hit_count=7)).removesuffix("\n") for record in RECORDS]
+LINES = [f"- line {number} (@ana, 14:0{number}) <!-- console:ana; console:build:{number} -->" for number in range(3)]
+NOTED = f"# {DAY} (+00:00)\n\n## 14:30 Notes\n\n### Decisions\n" + "\n".join(LINES) + "\n"
 ROWS = [attention.TaskRow(title, status) for title in TITLES for status in ("pending", "done")]
 TASKS = [tasks.Task(f"t-{number}", title, created_at=AT.isoformat()) for number, title in enumerate(TITLES)]
 
@@ -80,6 +93,7 @@ def _attention_in(text: str) -> Hashable:
     return frozenset(found.tasks), frozenset(found.blockers), frozenset(found.snapshot)
 
 
+ARCHIVE = PageId("archive/2026-04")
 EXPERIENCE, BOARD, FILE = PageId("experience"), PageId("attention"), PageId("state/tasks")
 TODAY, DAILY, INDEX, PROJECT = PageId(f"journal/{DAY}"), PageId("daily-synced"), PageId("index"), PageId("project")
 PROSE = ("a\nb\nc\n", "a\nx\nc\n", "a\n", "c", "a\n\na\nb\n", "a\r\nb\r\n")
@@ -107,8 +121,30 @@ KINDS = (
                 UnstrikeRecord(EXPERIENCE, f"~~{struck(record)}~~", render(record).rstrip("\n"))
                 for record in RECORDS[:2]
             ),
+            *(EditRecords(EXPERIENCE, (((BLOCKS[at], USED[at]),),)) for at in range(len(BLOCKS))),
+            *(EditRecords(EXPERIENCE, (((BLOCKS[at], USED[at]), (BLOCKS[at - 1], "")),)) for at in range(3)),
+            EditRecords(EXPERIENCE, (((BLOCKS[0], f"~~{struck(RECORDS[0])}~~"), (BLOCKS[2], USED[2])),)),
+            EditRecords(EXPERIENCE, (((USED[1], ""),), ((BLOCKS[1], ""),), ((BLOCKS[3], ""),))),
         ),
         _records_in,
+    ),
+    Kind(
+        Form.ARCHIVE,
+        ("", "# Archive 2026-04\n", "# Archive 2026-04\r\n\r\nBy hand.\r\n"),
+        (
+            *(AddBlocks(ARCHIVE, "# Archive 2026-04", tuple(BLOCKS[:count])) for count in (1, 2, 3)),
+            *(DropBlocks(ARCHIVE, tuple(BLOCKS[:count]), "# Archive 2026-04") for count in (1, 2)),
+        ),
+        _records_in,
+    ),
+    Kind(
+        Form.JOURNAL,
+        (NOTED, NOTED.replace("\n", "\r\n"), f"# {DAY} (+00:00)\n\nBy hand.\n"),
+        (
+            *(AbsorbLines(TODAY, tuple(LINES[at : at + 2])) for at in range(3)),
+            *(ReleaseLines(TODAY, tuple(LINES[at : at + 2])) for at in range(3)),
+        ),
+        lambda text: None,  # an absorbed line stays so when it is absorbed again: see test_deep
     ),
     Kind(
         Form.ATTENTION,
@@ -164,6 +200,7 @@ KINDS = (
         (
             *(Patch(PROJECT, hunks(one, other)) for one in PROSE for other in PROSE if one != other),
             *(Unmake(PROJECT, text_hash(text)) for text in PROSE),
+            *(Restore(PROJECT, text_hash(one), other) for one in PROSE for other in PROSE if one != other),
         ),
         lambda text: None,  # byte for byte, as long as the lines stand: test_undo
     ),
@@ -185,7 +222,9 @@ KINDS = (
 def test_every_operation_is_tried() -> None:
     union = get_args(get_args(Operation)[0])
     tried = {type(operation) for kind in KINDS for operation in kind.operations}
-    assert tried | {Withdraw, DropRaw} == set(union)  # these two have no inverse: test_withdrawal
+    assert tried | {Withdraw, DropRaw, PutHeartbeat} == set(
+        union
+    )  # these have no inverse: test_withdrawal, test_stages
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.form)
