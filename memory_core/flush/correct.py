@@ -27,12 +27,13 @@ from memory_core.forms import flush_state
 from memory_core.forms.escape import escape_comment
 from memory_core.forms.marks import marked
 from memory_core.forms.records import PlacedRecord, Record, parse, render, struck
+from memory_core.forms.sections import WITH_RECORDS
 from memory_core.forms.units import units_of
 from memory_core.handle import Handle
 from memory_core.ids import PageId
-from memory_core.layouts import FLUSH_STATE, INDEX, Form, Kind, Table
+from memory_core.layouts import FLUSH_STATE, INDEX, Kind, Table
 from memory_core.messages import Message
-from memory_core.operations.records import AddRecord, StrikeRecord
+from memory_core.operations.records import AddRecord, StrikeRecord, section_of
 from memory_core.script import fold
 from memory_core.search import Placed, rank, strong
 from memory_core.terms import terms
@@ -81,7 +82,7 @@ async def correct(handle: Handle, words: str, said: Message, zone: tzinfo) -> Co
     new = _new(old, said, handle, zone)
     if new.identity == old.identity or new.body == old.body:
         raise BadInput(f"{page} says that already; nothing was changed.")
-    kind = next((kind for kind, place in handle.table.kinds.items() if place == page), Kind.DECISION)
+    kind = next((kind for kind in Kind if handle.table.home_of(kind) == page), Kind.DECISION)
     mark = spoken_mark(new.identity, said.author, said.author_name, said.sent_at, new.body)
     await handle.ledger.mark_written(said.key, page, f"{kind.value}/{mark}")
     await _write(handle, page, old, new, standing, zone)
@@ -96,7 +97,7 @@ async def _write(handle: Handle, page: PageId, old: Record, new: Record, standin
     """The step, from plan to receipt."""
     now = handle.clock.now().astimezone(zone)
     draft = draft_on(handle, zone, now, standing)
-    draft.do(AddRecord(page, render(new)))
+    draft.do(AddRecord(page, render(new), _section(standing.pages[page].text, old)))
     _strike(draft, page, old, new)
     state_page = await handle.store.read(FLUSH_STATE)
     state = flush_state.parse(state_page.text if state_page is not None else None)
@@ -123,6 +124,12 @@ def _strike(draft: Draft, page: PageId, old: Record, new: Record) -> None:
         draft.do(StrikeRecord(page, old.identity, draft.texts[page][placed.start : placed.end], line))
 
 
+def _section(text: str, old: Record) -> str:
+    """The heading that the corrected record stands under."""
+    placed = parse(text).find(old.identity)
+    return section_of(text, placed) if placed is not None else ""
+
+
 def _new(old: Record, said: Message, handle: Handle, zone: tzinfo) -> Record:
     day = day_in(zone, handle.clock.now())
     return Record(
@@ -142,7 +149,7 @@ def _records(standing: Standing, table: Table) -> list[tuple[PageId, Record]]:
     return [
         (page, placed.record)
         for page, read in standing.pages.items()
-        if table.rule(page).form in (Form.NEWEST_FIRST, Form.ADDED)
+        if table.rule(page).form in WITH_RECORDS
         for placed in parse(read.text).records
         if _is_ours(placed)
     ]

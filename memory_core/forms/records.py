@@ -30,6 +30,7 @@ from datetime import date
 from functools import lru_cache
 
 from memory_core.candidates import Value
+from memory_core.forms import sections
 from memory_core.forms.blocks import Block, blocks, day_of, line_entry, newline_of
 from memory_core.forms.escape import escape, escape_comment, unescape, unescape_comment
 from memory_core.forms.record_values import Record, Source, struck
@@ -132,9 +133,20 @@ def disclosed(record: Record) -> str:
     return "\n".join(lines) + "\n"
 
 
-def insert(text: str, record: Record, form: Form, newline: str = "\n") -> str:
-    """`text` with the record in it. NEWEST_FIRST: before the first record of its day or earlier; else at the end."""
-    at = _place(text, record) if form is Form.NEWEST_FIRST else len(text)
+def insert(text: str, record: Record, form: Form, newline: str = "\n", section: str = "") -> str:
+    """`text` with the record in it. NEWEST_FIRST: before the first record of its day or earlier; else at the end.
+
+    With a `section`: under that heading, which is added at the end where it is missing, newest first.
+    """
+    if section:
+        found = sections.span(text, section)
+        if found is None:
+            text = _put_in(text, len(text), f"## {section}{newline}", newline)
+            found = (len(text), len(text), 2)
+        start, end, level = found
+        at = _place(text, record, start, end)
+        return _put_in(text, at, render(record, newline, min(level + 1, 6)), newline)
+    at = _place(text, record, 0, len(text)) if form is Form.NEWEST_FIRST else len(text)
     return _put_in(text, at, render(record, newline), newline)
 
 
@@ -254,14 +266,18 @@ def _source(text: str) -> Source:
     return Source(found["person"], found["name"], found["place"], found["at"], keys)
 
 
-def _place(text: str, record: Record) -> int:
-    """Where a newest-first record goes: before the first of its day or earlier, else after the last dated one."""
-    dated = [placed for placed in parse(text).records if placed.record.day is not None and placed.level]
+def _place(text: str, record: Record, start: int, end: int) -> int:
+    """Where a newest-first record goes: before the first of its day or earlier, else after the last dated one.
+
+    Looked at are the records between `start` and `end`; without any it goes to `end`.
+    """
+    found = (placed for placed in parse(text).records if start <= placed.start < end)
+    dated = [placed for placed in found if placed.record.day is not None and placed.level]
     if record.day is not None:
         for placed in dated:
             if placed.record.day is not None and placed.record.day <= record.day:
                 return placed.start
-    return dated[-1].end if dated else len(text)
+    return dated[-1].end if dated else end
 
 
 def _put_in(text: str, at: int, block: str, newline: str) -> str:

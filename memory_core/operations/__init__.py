@@ -21,7 +21,17 @@ from typing import Annotated, TypeAlias
 
 from pydantic import Field
 
-from memory_core.operations.attention import DropBlocker, DropRow, DropTask, PutBlocker, PutFact, PutRow, PutTask
+from memory_core.operations.attention import (
+    DropBlocker,
+    DropRow,
+    DropTask,
+    MendTasks,
+    PutBlocker,
+    PutFact,
+    PutRow,
+    PutTask,
+    RaiseRows,
+)
 from memory_core.operations.journal import AddNotes, AddPoints, DropNotes, DropPoints
 from memory_core.operations.messages import DropRaw, Withdraw
 from memory_core.operations.pages import Patch, Unmake
@@ -57,11 +67,13 @@ Operation: TypeAlias = Annotated[
     | ReviseRecord
     | PutRow
     | DropRow
+    | RaiseRows
     | PutBlocker
     | DropBlocker
     | PutFact
     | PutTask
     | DropTask
+    | MendTasks
     | AddNotes
     | DropNotes
     | AddPoints
