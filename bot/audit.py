@@ -27,14 +27,13 @@ from memory_core.audit.findings import Finding, Severity, worst
 from memory_core.audit.fixing import Fixed, backup_folder, fix
 from memory_core.audit.scope import audit as audit_scope
 from memory_core.audit.scope import counts, in_order
-from memory_core.audit.strangers import scopes_in, stranger_findings
+from memory_core.audit.strangers import mapping_finding, scopes_in, stranger_findings
 from memory_core.errors import BadInput, NamesDamaged, RememError
 from memory_core.handle import Handles
 from memory_core.ids import GroupScope, RoomKey, Scope
 from memory_core.layouts import LAYOUTS, Layout, layout_named
 from memory_core.lock import hold
 from memory_core.names import Names
-from memory_core.names_file import NAMES
 from memory_core.store.tree import Tree
 from memory_core.workspace import KEY, require
 
@@ -128,7 +127,7 @@ async def _whole(workspace: Path, layout: Layout, names: Names, scopes: Sequence
     try:
         await names.lookup(RoomKey("console:audit"))
     except NamesDamaged as damaged:
-        found.append(Finding("names-damaged", str(damaged), file=str(NAMES), severity=Severity.ERROR))
+        found.append(await asyncio.to_thread(mapping_finding, Tree(workspace), str(damaged)))
     found += await asyncio.to_thread(stranger_findings, Tree(workspace), layout, scopes)
     return in_order(found)
 
@@ -145,8 +144,8 @@ async def _fixed(
     done: list[tuple[str, Fixed]] = []
     try:
 
-        def keep(file: PurePosixPath, content: bytes) -> None:
-            tree.create(folder / file, content)
+        async def keep(file: PurePosixPath, content: bytes) -> None:
+            await asyncio.to_thread(tree.create, folder / file, content)
 
         for scope in scopes:
             done += [(_named(scope), one) for one in await fix(handles.open(scope), keep)]

@@ -79,7 +79,6 @@ CODES: Mapping[str, str] = {
     "memory-dump": "a section of a curated MEMORY.md that is not curated: too many entries, or pasted text",
     "memory-date-only": "an entry or heading of a curated MEMORY.md that is sorted by date, or says nothing but one",
     "memory-duplicate": "two entries of a curated MEMORY.md that say the same",
-    "memory-section": "an entry of a curated MEMORY.md outside its sections",
     "page-over-budget": "a page with more lines than its budget",
     "page-damaged": "bytes that are not UTF-8",
     "page-unreadable": "a file that cannot be read",

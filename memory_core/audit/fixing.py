@@ -10,7 +10,7 @@ it finds nothing to do.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import PurePosixPath
@@ -32,8 +32,10 @@ from memory_core.store.encoding import encode
 
 BACKUPS = PROGRAM / "backups"
 
-Keep = Callable[[PurePosixPath, bytes], None]
+Keep = Callable[[PurePosixPath, bytes], Awaitable[None]]
 """Keeps the bytes of a file under its own path in the backup; raises StoreError where it cannot."""
+
+_Copy = Callable[[PageText], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ class Fixed:
 
 def backup_folder(now: datetime) -> PurePosixPath:
     """Where the copies of a run at that moment stand, relative to the workspace."""
-    return BACKUPS / f"audit-{now:%Y%m%dT%H%M%SZ}"
+    return BACKUPS / f"audit-{now:%Y%m%dT%H%M%S.%fZ}"
 
 
 async def fix(handle: Handle, keep: Keep) -> tuple[Fixed, ...]:
@@ -58,25 +60,25 @@ async def fix(handle: Handle, keep: Keep) -> tuple[Fixed, ...]:
     done: list[Fixed] = []
     kept: set[PageId] = set()
 
-    def copy(page: PageText) -> None:
+    async def copy(page: PageText) -> None:
         if page.page not in kept:
-            keep(PurePosixPath(seen.file(page.page)), encode(page.text, bom=page.bom))
+            await keep(PurePosixPath(seen.file(page.page)), encode(page.text, bom=page.bom))
             kept.add(page.page)
 
     done += await _tasks(handle, seen, copy)
     done += await _rows(handle, seen, copy)
-    if done or seen.catalogue is Catalogue.STALE:
+    if seen.catalogue is Catalogue.STALE:
         done += await _catalogue(handle, copy)
     return tuple(done)
 
 
-async def _tasks(handle: Handle, seen: Snapshot, copy: Callable[[PageText], None]) -> list[Fixed]:
+async def _tasks(handle: Handle, seen: Snapshot, copy: _Copy) -> list[Fixed]:
     standing = seen.pages.get(TASKS)
     file = tasks.parse(standing.text if standing else "")
     gone = left_done(file, seen.now)
     if standing is None or not gone:
         return []
-    copy(standing)
+    await copy(standing)
     left = tuple(task for task in file.tasks if task not in gone)
     text = tasks.render(
         replace(file, tasks=left, last_updated=seen.now.astimezone(seen.zone).isoformat(timespec="seconds"))
@@ -90,7 +92,7 @@ def _titles(gone: tuple[tasks.Task, ...]) -> str:
     return f"{named} and {len(gone) - 3} more" if len(gone) > 3 else named
 
 
-async def _rows(handle: Handle, seen: Snapshot, copy: Callable[[PageText], None]) -> list[Fixed]:
+async def _rows(handle: Handle, seen: Snapshot, copy: _Copy) -> list[Fixed]:
     standing, index = seen.pages.get(INDEX), seen.index
     missing = pages_without_row(seen, index) if index else ()
     if standing is None or not missing:
@@ -100,7 +102,7 @@ async def _rows(handle: Handle, seen: Snapshot, copy: Callable[[PageText], None]
         text = with_route(text, _route(seen, page))
     if text == standing.text:
         return []
-    copy(standing)
+    await copy(standing)
     await handle.store.commit([Change(INDEX, text, standing.stamp)])
     return [Fixed("index-missing-row", seen.file(INDEX), f"added rows to {', '.join(missing)}")]
 
@@ -112,11 +114,11 @@ def _route(seen: Snapshot, page: PageId) -> Route:
     return Route(", ".join(words), page, Priority.P3 if rule.priority is None else rule.priority)
 
 
-async def _catalogue(handle: Handle, copy: Callable[[PageText], None]) -> list[Fixed]:
+async def _catalogue(handle: Handle, copy: _Copy) -> list[Fixed]:
     before = await handle.store.read(INDEX)
     if before is None:
         return []
-    copy(before)
+    await copy(before)
     await rebuild_catalogue(handle)
     after = await handle.store.read(INDEX)
     if after is None:

@@ -129,8 +129,13 @@ def _theme(one: Statement, *, under_a_day: bool) -> Theme | None:
     if under_a_day:
         weights[Theme.EVENT] += _ENOUGH + 1
     best = max(FORBIDDEN, key=lambda theme: weights[theme])
-    needed = _ENOUGH + (0.5 if above is Theme.STABLE else 0.0)
+    needed = _ENOUGH + (0.5 if above is Theme.STABLE and not _explicit(best, one.text) else 0.0)
     return best if weights[best] >= needed else None
+
+
+def _explicit(theme: Theme, text: str) -> bool:
+    """Does one form alone say it, so that no hints had to be added up?"""
+    return any(weight >= _ENOUGH and pattern.search(text) for weight, pattern in WEIGHTS.get(theme, ()))
 
 
 @lru_cache(maxsize=256)

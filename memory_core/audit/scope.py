@@ -6,6 +6,7 @@ the next save would change, in every layout.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -29,11 +30,11 @@ from memory_core.store.memory import MemoryStores
 
 async def audit(handle: Handle) -> tuple[Finding, ...]:
     """Every finding of the scope, the worst first, then by page and line. Reads only; no file makes it raise."""
-    return judged(await look(handle))
+    return await asyncio.to_thread(judged, await look(handle))
 
 
 def judged(seen: Snapshot) -> tuple[Finding, ...]:
-    """Every finding of what was seen, the worst first, then by page and line. Pure."""
+    """Every finding of what was seen, the worst first, then by page and line. Pure, but long: for a thread."""
     checks = (memory_findings, page_findings, index_findings, upkeep_findings)
     found = dict.fromkeys(finding for check in checks for finding in check(seen))
     return in_order(tuple(found))

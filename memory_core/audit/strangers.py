@@ -54,6 +54,12 @@ def _person(folder: str) -> PersonKey | None:
         return None
 
 
+def mapping_finding(tree: Tree, why: str) -> Finding:
+    """What is to say about a mapping of rooms that cannot be used; another tool has none. Raises StoreFailed."""
+    severity = Severity.ERROR if NAMES.name in tree.names(NAMES.parent) else Severity.WATCH
+    return Finding("names-damaged", why, file=str(NAMES), severity=severity)
+
+
 def stranger_findings(tree: Tree, layout: Layout, scopes: Sequence[Scope]) -> tuple[Finding, ...]:
     """What is to say about files that no page is. Raises StoreFailed where a folder cannot be listed."""
     known = {_AGGREGATE, NAMES}

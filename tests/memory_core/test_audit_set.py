@@ -8,14 +8,16 @@ tuned on one half only. The first score on the other half was precision 1.00, re
 
 One hand wrote those files and the rules. So there is a second set, `strangers.json`: files in the manner of
 workspaces of other tools (decorated headings, sections named after what was done, long project chapters), written
-after the rules and labelled before they were run on them.
+after the rules and labelled before they were run on them. On it the first score was precision 0.86, recall 0.62 (18
+right, 3 wrong, 11 missed), which is what to expect of a file in a manner unknown here; then the rules were tuned on
+its one half, too.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -44,6 +46,10 @@ class Score:
         self.right += len(expected & found)
         self.wrong += len(found - expected)
         self.missed += len(expected - found)
+
+    def __add__(self, other: Score) -> Score:
+        """Both together."""
+        return Score(self.right + other.right, self.wrong + other.wrong, self.missed + other.missed)
 
     @property
     def precision(self) -> float:
@@ -82,7 +88,7 @@ def found_in(name: str) -> dict[str, set[int]]:
     return found
 
 
-def scores(names: Iterator[str], expected: Labels) -> tuple[Score, Score]:
+def scores(names: Iterable[str], expected: Labels) -> tuple[Score, Score]:
     """The scores over those files: by file and code, and by line."""
     by_code, by_line = Score(), Score()
     for name in names:
@@ -97,7 +103,7 @@ def scores(names: Iterator[str], expected: Labels) -> tuple[Score, Score]:
 
 def test_the_set_is_what_it_says() -> None:
     expected = labels()
-    assert {path.stem for path in SET.glob("*.md")} >= set(expected)
+    assert {path.stem for path in SET.glob("*.md")} == set(expected) | set(labels("strangers.json"))
     assert len(expected) >= 40
     halves = [kept_out(name) for name in expected]
     assert min(halves.count(True), halves.count(False)) >= 20
@@ -113,10 +119,15 @@ def test_the_set_is_what_it_says() -> None:
 
 @pytest.mark.parametrize("half", ["tuned on", "kept out"])
 def test_precision_and_recall(half: str) -> None:
-    expected = labels()
-    names = (name for name in sorted(expected) if kept_out(name) is (half == "kept out"))
-    by_code, by_line = scores(names, expected)
-    print(f"\nMEMORY.md, half {half}: {by_code}; by line: {by_line}")  # noqa: T201
+    by_code, by_line = Score(), Score()
+    for file in ("labels.json", "strangers.json"):
+        expected = labels(file)
+        names = [name for name in sorted(expected) if kept_out(name) is (half == "kept out")]
+        own = scores(names, expected)
+        print(f"\nMEMORY.md, {half}, {file}: {own[0]}; by line: {own[1]}")  # noqa: T201
+        by_code += own[0]
+        by_line += own[1]
+    print(f"MEMORY.md, {half}, both: {by_code}; by line: {by_line}")  # noqa: T201
     assert by_code.precision >= LEAST
     assert by_code.recall >= LEAST
     assert by_line.precision >= LEAST
