@@ -13,6 +13,7 @@ from bot.saving import Saving
 from bot.wording import SAVING_NOW, TOPIC_BUTTON, noted
 from memory_core import answers
 from memory_core.candidates import Candidate, Request, Value
+from memory_core.clock import day_in
 from memory_core.commands import Call, Right, Unknown, note_kind, parse
 from memory_core.errors import Denied
 from memory_core.extract import candidates_in
@@ -156,7 +157,7 @@ class Commands:
                 flush_number=state.flush_number,
                 unsaved=await _unsaved(handle),
                 pending=len(state.pending_items),
-                tasks=tuple(f"{task.title} ({task.status})" for task in await open_tasks(handle)),
+                tasks=answers.task_lines(await open_tasks(handle), day_in(zone, handle.clock.now())),
                 pages=sizes,
                 budget_tokens=budget,
                 spent_tokens=talk.session.spent_tokens,

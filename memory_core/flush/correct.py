@@ -26,7 +26,7 @@ from memory_core.flush.steps import last_step, next_plan
 from memory_core.forms import flush_state
 from memory_core.forms.escape import escape_comment
 from memory_core.forms.marks import marked
-from memory_core.forms.records import PlacedRecord, Record, parse, render, struck
+from memory_core.forms.records import PlacedRecord, Record, on_page, parse, render, struck
 from memory_core.forms.sections import WITH_RECORDS
 from memory_core.forms.units import units_of
 from memory_core.handle import Handle
@@ -150,7 +150,7 @@ def _records(standing: Standing, table: Table) -> list[tuple[PageId, Record]]:
         (page, placed.record)
         for page, read in standing.pages.items()
         if table.rule(page).form in WITH_RECORDS
-        for placed in parse(read.text).records
+        for placed in on_page(read.text, table.rule(page).form)
         if _is_ours(placed)
     ]
 

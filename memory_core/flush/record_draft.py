@@ -14,8 +14,9 @@ from memory_core.flush.bars import Fact
 from memory_core.flush.sameness import Words, best, opposes, repeats, stated, words
 from memory_core.forms.escape import escape_comment
 from memory_core.forms.marks import marked
-from memory_core.forms.records import PlacedRecord, Record, parse, remove, render, struck
+from memory_core.forms.records import PlacedRecord, Record, on_page, parse, remove, render, struck
 from memory_core.ids import PageId
+from memory_core.layouts import Table
 from memory_core.operations import Operation
 from memory_core.operations.records import AddRecord, StrikeRecord, TouchRecord
 from memory_core.text import one_line
@@ -24,6 +25,7 @@ from memory_core.text import one_line
 class Target(Protocol):
     """The draft that the records go into (memory_core.flush.draft.Draft)."""
 
+    table: Table
     texts: dict[PageId, str]
     operations: list[Operation]
     inverses: list[Operation]
@@ -75,7 +77,7 @@ class RecordDraft:
 
     def _known(self) -> list[tuple[PlacedRecord, Words]]:
         """The records of the page with what of them is compared."""
-        found = parse(self.draft.texts.get(self.page, "")).records
+        found = on_page(self.draft.texts.get(self.page, ""), self.draft.table.rule(self.page).form)
         known = [placed for placed in found if placed.level and _ours(placed.record)]
         return [(placed, words(stated(placed.record.title, placed.record.text))) for placed in known]
 

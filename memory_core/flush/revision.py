@@ -18,7 +18,7 @@ from memory_core.flush.bars import Fact
 from memory_core.flush.draft import Draft, noted
 from memory_core.flush.record_draft import record_of
 from memory_core.forms import journal
-from memory_core.forms.records import Record, parse
+from memory_core.forms.records import Record, on_page
 from memory_core.forms.sections import WITH_RECORDS
 from memory_core.forms.withdrawal import touched
 from memory_core.ids import MessageKey, PageId
@@ -87,7 +87,7 @@ def _records(draft: Draft, key: MessageKey) -> list[tuple[PageId, Record]]:
         (page, placed.record)
         for page, text in draft.texts.items()
         if key in text and draft.table.rule(page).form in WITH_RECORDS
-        for placed in parse(text).records
+        for placed in on_page(text, draft.table.rule(page).form)
         if key in placed.record.messages
     ]
 

@@ -23,6 +23,7 @@ from memory_core.text import flat
 
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t]*")
 _BULLET = re.compile(r"[-*+][ \t]+(.*\S)[ \t]*")
+_FIELD = re.compile(r"(?:\*\*)?(?:tags|fitness|source|body|supersedes|conflicts|archived)(?:\*\*)?:", re.IGNORECASE)
 _BOLD = re.compile(r"\A(\\*)(?=\*\*)")
 _ESCAPED_BOLD = re.compile(r"\A(\\*)\\(?=\*\*)")
 _ESCAPE = r"\1\\"
@@ -53,6 +54,11 @@ def item(line: str) -> str:
     return unescape(_ESCAPED_BOLD.sub(r"\1", found)) if found else ""
 
 
+def as_item(text: str) -> str:
+    """The line of an item. Where it would read as a field of a record (`- Source: …`) it gets another bullet."""
+    return f"{'*' if _FIELD.match(text) else '-'} {text}"
+
+
 def bullet(line: str) -> str | None:
     """What stands behind the bullet, as it stands, without its mark; None for a line without one."""
     found = _BULLET.fullmatch(unmarked(line)[0])
@@ -75,7 +81,7 @@ def with_item(text: str, title: str, wanted: str, keys: Sequence[MessageKey] = (
             missing = [key for key in keys if known and key not in known]
             new = marked(plain, [*known, *missing]) if missing else line.text
             return text[: line.start] + new + text[line.end :]
-    return append(text, title, marked(f"- {_BOLD.sub(_ESCAPE, escape(flat(wanted)))}", keys))
+    return append(text, title, marked(as_item(_BOLD.sub(_ESCAPE, escape(flat(wanted)))), keys))
 
 
 def without_item(text: str, title: str, gone: str, read: Read = item) -> str:
@@ -119,7 +125,7 @@ def facts(text: str, title: str) -> tuple[tuple[str, str], ...]:
 def with_fact(text: str, title: str, key: str, value: str, keys: Sequence[MessageKey] = ()) -> str:
     """The page with `key: value` in the section, in the place of an earlier value of that key; '' removes it."""
     key = fact_key(key)
-    new = marked(f"- {escape(key)}: {escape_comment(flat(value))}", keys)
+    new = marked(as_item(f"{escape(key)}: {escape_comment(flat(value))}"), keys)
     for line in section(text, title):
         fact = _fact(line.text)
         if fact and fold(fact[0]) == fold(key):

@@ -30,7 +30,7 @@ from datetime import date
 from functools import lru_cache
 
 from memory_core.candidates import Value
-from memory_core.forms import sections
+from memory_core.forms import listed, sections
 from memory_core.forms.blocks import Block, blocks, day_of, line_entry, newline_of
 from memory_core.forms.escape import escape, escape_comment, unescape, unescape_comment
 from memory_core.forms.record_values import Record, Source, struck
@@ -54,6 +54,7 @@ __all__ = [
     "Source",
     "disclosed",
     "insert",
+    "on_page",
     "parse",
     "remove",
     "render",
@@ -97,6 +98,15 @@ def parse(text: str) -> Parsed:
         if record is not None:
             records.append(PlacedRecord(record, block.start, block.end, block.level))
     return Parsed(tuple(records), tuple(problems))
+
+
+def on_page(text: str, form: Form) -> tuple[PlacedRecord, ...]:
+    """The records of a page of that form: on one with sections, what stands under an undated heading of level 2 is a
+    section, even where a line of it looks like a field."""
+    found = parse(text).records
+    if form not in (Form.SECTIONS, Form.CHANNEL):
+        return found
+    return tuple(placed for placed in found if placed.level != 2 or placed.record.day is not None)
 
 
 def render(record: Record, newline: str = "\n", level: int = 2) -> str:
@@ -145,6 +155,8 @@ def insert(text: str, record: Record, form: Form, newline: str = "\n", section: 
             found = (len(text), len(text), 2)
         start, end, level = found
         at = _place(text, record, start, end)
+        if at and text[at - 1] != "\n":
+            at = listed.after(text, at)
         return _put_in(text, at, render(record, newline, min(level + 1, 6)), newline)
     at = _place(text, record, 0, len(text)) if form is Form.NEWEST_FIRST else len(text)
     return _put_in(text, at, render(record, newline), newline)

@@ -88,7 +88,7 @@ def written(row: TaskRow, implied: str) -> str:
     status = [row.status or implied] if mistaken or row.status not in ("", implied) else []
     rest = ", ".join([*status, *told])
     title = _ACTIVE.sub(r"\\\g<0>", escape_comment(row.task))
-    return f"- **{title}**: {rest}" if rest else f"- **{title}**"
+    return listed.as_item(f"**{title}**: {rest}" if rest else f"**{title}**")
 
 
 def as_read(row: TaskRow) -> TaskRow:

@@ -21,7 +21,7 @@ from memory_core.forms.blocks import lines_of, newline_of
 from memory_core.forms.board import BOARDS, TaskRow, board
 from memory_core.forms.escape import unescape_comment
 from memory_core.forms.marks import unmarked, without_key
-from memory_core.forms.records import Record, parse, remove
+from memory_core.forms.records import Record, on_page, parse, remove
 from memory_core.forms.records import replace as replace_record
 from memory_core.forms.sections import WITH_RECORDS
 from memory_core.ids import MessageKey, PageId
@@ -34,18 +34,19 @@ def without_message(
     """A page of that form without what came from the message; the arguments as in operations.messages.Withdraw."""
     match form:
         case Form.NEWEST_FIRST | Form.ADDED | Form.SECTIONS:
-            return _without_struck(_without_records(text, key, kept), key) if key in text else text
+            return _without_struck(_without_records(text, form, key, kept), key) if key in text else text
         case Form.JOURNAL:
             return journal.without_message(text, key)
         case Form.ARCHIVE if key in text:
-            left = _without_struck(_without_records(text, key, kept), key)
+            left = _without_struck(_without_records(text, form, key, kept), key)
             return daily.without_message(journal.without_message(left, key), key)
         case Form.DAILY_LINES:
             return daily.without_message(text, key)
         case Form.ATTENTION | Form.ACTIVE | Form.CHANNEL:
             on = board(form)
             if key in text:
-                text = _without_struck(_without_records(text, key, kept), key) if form is Form.CHANNEL else text
+                if form is Form.CHANNEL:
+                    text = _without_struck(_without_records(text, form, key, kept), key)
                 text = on.without_message(text, key)
             for row in on.parse(text).tasks if rows else ():
                 text = on.without_task(text, row.task) if row_hash(row.task) in rows else text
@@ -76,11 +77,15 @@ def touched(key: MessageKey, texts: Mapping[PageId, str], table: Table) -> dict[
 
 
 def _is_ours(table: Table, page: PageId) -> bool:
-    return page == TASKS or table.rule(page).form in WITH_RECORDS | BOARDS | {Form.JOURNAL, Form.DAILY_LINES, Form.ARCHIVE}
+    return page == TASKS or table.rule(page).form in WITH_RECORDS | BOARDS | {
+        Form.JOURNAL,
+        Form.DAILY_LINES,
+        Form.ARCHIVE,
+    }
 
 
-def _without_records(text: str, key: MessageKey, kept: Collection[str]) -> str:
-    for placed in parse(text).records:
+def _without_records(text: str, form: Form, key: MessageKey, kept: Collection[str]) -> str:
+    for placed in on_page(text, form):
         record = placed.record
         if key in record.messages and record.identity not in kept:
             left = _without_source(record, key)

@@ -12,14 +12,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from memory_core.forms import attention, daily, journal, records, tasks
+from memory_core.forms import attention, daily, journal, listed, records, sections, tasks
+from memory_core.forms.board import board
+from memory_core.forms.channel import DECISIONS, TOPICS
 from memory_core.forms.patches import hunks
 from memory_core.forms.records import Record, Source, render, struck
 from memory_core.ids import MessageKey, PageId
 from memory_core.index import new_index
 from memory_core.layouts import APM, Form, Priority
 from memory_core.operations import Operation
-from memory_core.operations.attention import DropBlocker, DropRow, DropTask, PutBlocker, PutFact, PutRow, PutTask
+from memory_core.operations.attention import (
+    DropBlocker,
+    DropRow,
+    DropTask,
+    MendTasks,
+    PutBlocker,
+    PutFact,
+    PutRow,
+    PutTask,
+    RaiseRows,
+)
 from memory_core.operations.journal import AddNotes, AddPoints, DropNotes, DropPoints
 from memory_core.operations.messages import DropRaw, Withdraw
 from memory_core.operations.pages import Patch, Unmake, text_hash
@@ -88,9 +100,24 @@ def _records_in(text: str) -> Hashable:
     return frozenset(placed.record for placed in records.parse(text).records)
 
 
-def _attention_in(text: str) -> Hashable:
-    found = attention.parse(text)
+def _attention_in(text: str, form: Form = Form.ATTENTION) -> Hashable:
+    found = board(form).parse(text)
     return frozenset(found.tasks), frozenset(found.blockers), frozenset(found.snapshot)
+
+
+def _on_board(form: Form) -> tuple[Operation, ...]:
+    """What may be done to a board of that form."""
+    one, two = _source(1).keys, _source(2).keys
+    return (
+        *(PutRow(BOARD, row, keys=keys, board=form) for row in ROWS for keys in ((), one)),
+        *(DropRow(BOARD, title, board=form) for title in TITLES),
+        RaiseRows(BOARD, tuple(TITLES[2:4]), form),
+        RaiseRows(BOARD, (TITLES[0],), form),
+        *(PutBlocker(BOARD, title, keys, board=form) for title in TITLES for keys in ((), one, two)),
+        *(DropBlocker(BOARD, title, keys, board=form) for title in TITLES for keys in ((), one)),
+        *(PutFact(BOARD, "host", value, one, "a", board=form) for value in ("", "a", "c")),
+        *(PutFact(BOARD, key, value, board=form) for key in ("host", "last flush") for value in ("", "a", "b | c")),
+    )
 
 
 ARCHIVE = PageId("archive/2026-04")
@@ -149,20 +176,61 @@ KINDS = (
     Kind(
         Form.ATTENTION,
         ("", "# Attention\n", "## Active Tasks\r\n\r\n| Prio | Task |\r\n|---|---|\r\n| 1 | by hand |\r\n"),
-        (
-            *(PutRow(BOARD, row) for row in ROWS),
-            *(DropRow(BOARD, title) for title in TITLES),
-            *(PutBlocker(BOARD, title, keys) for title in TITLES for keys in ((), _source(1).keys, _source(2).keys)),
-            *(DropBlocker(BOARD, title, keys) for title in TITLES for keys in ((), _source(1).keys)),
-            *(PutFact(BOARD, "host", value, _source(1).keys, "a") for value in ("", "a", "c")),
-            *(PutFact(BOARD, key, value) for key in ("host", "last flush") for value in ("", "a", "b | c")),
-        ),
+        _on_board(Form.ATTENTION),
         _attention_in,
     ),
     Kind(
+        Form.ACTIVE,
+        (
+            "",
+            "# Active Context\n\n## In Progress\n\n## Blocked / Waiting\n\n## Recently Completed\n",
+            "## In Progress\r\n- **By hand**: half done\r\n  - next\r\n- also by hand\r\n\r\n## Own\r\ntext\r\n",
+        ),
+        _on_board(Form.ACTIVE),
+        lambda text: _attention_in(text, Form.ACTIVE),
+    ),
+    Kind(
+        Form.CHANNEL,
+        (
+            "",
+            "# build\n\n## Current Topics\n\n## Recent Decisions\n\n## Unresolved\n",
+            "## Unresolved\r\n- By hand\r\n- **Also**: by hand\r\n\r\n## Own\r\ntext",
+        ),
+        (
+            *_on_board(Form.CHANNEL),
+            *(PutBlocker(BOARD, title, _source(1).keys, TOPICS, Form.CHANNEL) for title in TITLES),
+            *(DropBlocker(BOARD, title, section=TOPICS, board=Form.CHANNEL) for title in TITLES),
+            *(AddRecord(BOARD, render(record), DECISIONS) for record in RECORDS),
+            *(DropRecord(BOARD, record.identity) for record in RECORDS),
+        ),
+        lambda text: (
+            _attention_in(text, Form.CHANNEL),
+            frozenset(listed.items(text, TOPICS)),
+            frozenset(placed.record for placed in records.on_page(text, Form.CHANNEL)),
+        ),
+    ),
+    Kind(
+        Form.SECTIONS,
+        ("", "# Memory\n\n## Lessons Learned\n1. By hand\n\n## Key Decisions\n\n- By hand\n", "## key decisions\r\n"),
+        (
+            *(AddRecord(EXPERIENCE, render(record), "Key Decisions") for record in RECORDS[:4]),
+            *(AddRecord(EXPERIENCE, render(record), "Lessons Learned") for record in RECORDS[4:]),
+            *(DropRecord(EXPERIENCE, record.identity) for record in RECORDS),
+            *(TouchRecord(EXPERIENCE, record.identity, 2, date(2026, 5, 1), (_source(7),)) for record in RECORDS),
+        ),
+        lambda text: frozenset(
+            (placed.record, sections.section_at(text, placed.start))
+            for placed in records.on_page(text, Form.SECTIONS)
+        ),
+    ),
+    Kind(
         Form.STATE,
-        ("", '{"tasks": [{"title": "by hand"}], "own": 1}', "[]"),
-        (*(PutTask(FILE, task, AT) for task in TASKS), *(DropTask(FILE, task.id, AT) for task in TASKS)),
+        ("", '{"tasks": [{"title": "by hand"}], "own": 1}', "[]", '{"tasks": [{"title": "by hand"}, {"title": '),
+        (
+            *(PutTask(FILE, task, AT) for task in TASKS),
+            *(DropTask(FILE, task.id, AT) for task in TASKS),
+            MendTasks(FILE, AT),
+        ),
         lambda text: frozenset(tasks.parse(text).tasks),
     ),
     Kind(
