@@ -217,6 +217,10 @@ class Draft:
             offset = journal.offset_of(self.now, self.zone)
             self.do(PutFact(attention, "last flush", f"{self.now.astimezone(self.zone):%Y-%m-%d %H:%M} ({offset})"))
             self.do(PutFact(attention, "pending", str(pending)))
+        self.tidy()
+
+    def tidy(self) -> None:
+        """Keep the tasks in order as the days go by: what is done leaves in time, what is overdue comes first."""
         AttentionDraft(self, self._page_of_form(*BOARDS)).tidy()
 
     def write_notes(self) -> None:

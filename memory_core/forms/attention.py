@@ -126,9 +126,8 @@ def without_done(text: str, today: date) -> str:
 def raised(text: str, titles: Sequence[str]) -> str:
     """The page with the rows of those titles first, in that order."""
     table = _table(text)
-    rows = {_row(_cells(line.text), table.columns).key: line for line in reversed(table.rows)} if table else {}
-    spans = {key: (line.start, line.end) for key, line in reversed(rows.items()) if key}
-    spans = dict(sorted(spans.items(), key=lambda one: one[1]))
+    rows = [(_row(_cells(line.text), table.columns).key, line) for line in table.rows] if table else []
+    spans = [(key, line.start, line.end) for key, line in rows if key]
     return listed.permuted(text, spans, [fold(flat(title)) for title in titles])
 
 

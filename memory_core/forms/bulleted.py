@@ -93,10 +93,8 @@ class Bulleted:
     def raised(self, text: str, titles: Sequence[str]) -> str:
         """The page with the tasks of those titles first in their sections, in that order."""
         for section in self.implied:
-            spans: dict[str, tuple[int, int]] = {}
-            for one in self._tasks(text):
-                if one.section == section and one.row.key:
-                    spans.setdefault(one.row.key, (one.line.start, one.end))
+            found = (one for one in self._tasks(text) if one.section == section)
+            spans = [(one.row.key, one.line.start, one.end) for one in found]
             text = listed.permuted(text, spans, [fold(flat(title)) for title in titles])
         return text
 

@@ -12,7 +12,7 @@ mark is a person's own. A fact is an item of the form `key: value`. Every other 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from memory_core.forms.blocks import Line, lines_of, newline_of
 from memory_core.forms.escape import escape, escape_comment, unescape, unescape_comment
@@ -160,14 +160,14 @@ def append(text: str, title: str, block: str) -> str:
     return text[: last.end] + (newline if close else newline * 2) + block + (text[last.end :] or newline)
 
 
-def permuted(text: str, spans: Mapping[str, tuple[int, int]], first: Sequence[str]) -> str:
-    """`text` with its spans in another order: those named in `first` before the others, in each other's places."""
-    named = [key for key in dict.fromkeys(first) if key in spans]
-    order = [*named, *(key for key in spans if key not in named)]
+def permuted(text: str, spans: Sequence[tuple[str, int, int]], first: Sequence[str]) -> str:
+    """`text` with its spans (key, start, end) in each other's places: those named in `first` before the others."""
+    rank = {key: at for at, key in reversed(list(enumerate(first)))}
+    wanted = sorted(spans, key=lambda span: rank.get(span[0], len(first)))
     parts: list[str] = []
     at = 0
-    for (start, end), key in zip(spans.values(), order, strict=True):
-        parts += [text[at:start], text[spans[key][0] : spans[key][1]]]
+    for (_, start, end), (_, begin, stop) in zip(spans, wanted, strict=True):
+        parts += [text[at:start], text[begin:stop]]
         at = end
     return "".join(parts) + text[at:]
 

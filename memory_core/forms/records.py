@@ -54,6 +54,7 @@ __all__ = [
     "Source",
     "disclosed",
     "insert",
+    "insert_all",
     "on_page",
     "parse",
     "remove",
@@ -160,6 +161,19 @@ def insert(text: str, record: Record, form: Form, newline: str = "\n", section: 
         return _put_in(text, at, render(record, newline, min(level + 1, 6)), newline)
     at = _place(text, record, 0, len(text)) if form is Form.NEWEST_FIRST else len(text)
     return _put_in(text, at, render(record, newline), newline)
+
+
+def insert_all(text: str, new: Sequence[Record], form: Form, newline: str = "\n") -> str:
+    """`text` as if each of the records were inserted in turn; the page is read once."""
+    places: dict[int, list[tuple[date, int, Record]]] = {}
+    for number, record in enumerate(new):
+        newest = form is Form.NEWEST_FIRST
+        at = _place(text, record, 0, len(text)) if newest else len(text)
+        places.setdefault(at, []).append((record.day or date.min, number if newest else -number, record))
+    for at, found in sorted(places.items(), reverse=True):
+        found.sort(key=lambda one: one[:2] if form is Form.NEWEST_FIRST else (date.min, one[1]), reverse=True)
+        text = _put_in(text, at, newline.join(render(record, newline) for _, _, record in found), newline)
+    return text
 
 
 def replace(text: str, identity: str, record: Record) -> str:

@@ -57,7 +57,7 @@ def _record(day: int, title: str) -> Record:
     return Record(date(2026, 4, day), title, f"because of {title}")
 
 
-@settings(max_examples=scale(4000))
+@settings(max_examples=scale(4000), deadline=None)
 @given(HAND, st.lists(RECORDS, max_size=5), st.sampled_from(SECTIONS), st.sampled_from(["\n", "\r\n"]))
 def test_records_stand_in_their_section_and_hand_written_lines_stay(
     hand: str, records: list[Record], section: str, newline: str
