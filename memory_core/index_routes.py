@@ -154,7 +154,7 @@ def routes_of_files(lines: Sequence[Line], table: Table, group: str = "") -> tup
     """What file tables in the authored part of an index lead to: each page once, at the layout's own priority."""
     found: dict[PageId, Route] = {}
     for file, hint in _listed(lines):
-        for path in paths_in(DEAD.sub("", file)):
+        for path in paths_in(DEAD.sub("", file).strip("~ ")):
             page = page_named(path, table, group)
             rule = table.rule(page) if page is not None else None
             if page is None or rule is None or rule.priority is None:

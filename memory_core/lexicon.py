@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from memory_core.lexicon_categories import DECISIONS, LESSONS, PLAIN, STRONG, TOOLS, WEAK
+from memory_core.lexicon_categories import CODING, DECISIONS, LESSONS, PLAIN, STRONG, TOOLS, WEAK
 from memory_core.script import fold, is_paired
 from memory_core.terms import terms
 
@@ -187,7 +187,8 @@ _LISTS: Mapping[str, Mapping[float, str]] = {
     "experience": _EXPERIENCE,
     "people": _PEOPLE,
     "daily": _DAILY,
-    "decisions": DECISIONS,
+    "context": {weight: f"{text}|{CODING[weight]}" for weight, text in _PROJECT.items()},
+    "decisions": {weight: f"{text}|{CODING[weight]}" for weight, text in DECISIONS.items()},
     "lessons": LESSONS,
     "tools": TOOLS,
 }

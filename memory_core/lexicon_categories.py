@@ -15,19 +15,18 @@ decision|decided|decide|settled on|settle on|rationale|reason|conclusion|verdict
 =why do we|=why are we|=why aren't we|=why don't we|=why didn't we|=why not|=why we|=why our|=how come|=what did we|
 =did we ever|=did we not|=didn't we|=what made us|=what led|=led us|=story behind|=history of|=we agreed on something|
 =i think we agreed|=did we agree|=did we end up|=end up with|ended up|=used to|chose|choosing|picked|rejected|drop|
-dropped|trade-off|pros and cons|roadmap|write code|start coding|implement|implementing|refactor|build the feature|
-new feature|design doc|moved away|move away|决定|决策|结论|怎么定|定的|拍板|选了|选型|放弃|依据|理由|决定了什么|
+dropped|trade-off|pros and cons|moved away|move away|决定|决策|结论|怎么定|定的|拍板|选了|选型|放弃|依据|理由|
+决定了什么|
 決定|为什么我们|我们为什么|为什么不|为什么要|为什么选|为什么用|为什么没|为啥不|为啥要|为啥选|为啥用|为何不|
-为何选|凭什么|不用了|砍掉|要砍|商量过|讨论过|路线图|写代码|开发|实现|重构|设计方案|規劃|规划|当初|決めた|
-決まった|決め|やめた|やめて|選んだ|結論|経緯|なぜ私たち|なんで使|なんでやめ|なぜ選|なぜ使|だった理由|コードを書|
-実装|設計方針|リファクタ|ロードマップ|entschieden|entscheidung|grund|beschlossen|gewählt|warum haben wir|
-warum wir|warum nicht|warum nutzen wir|warum benutzen wir|wieso haben wir|vereinbart hatten|implementieren|
-umsetzen|code schreiben|fahrplan
+为何选|凭什么|不用了|砍掉|要砍|商量过|讨论过|当初|決めた|
+決まった|決め|やめた|やめて|選んだ|結論|経緯|なぜ私たち|なんで使|なんでやめ|なぜ選|なぜ使|だった理由|
+entschieden|entscheidung|grund|beschlossen|gewählt|warum haben wir|
+warum wir|warum nicht|warum nutzen wir|warum benutzen wir|wieso haben wir|vereinbart hatten
 """,
     PLAIN: """
-discussed|discussion|chosen|choice|agree to|agreed|switch from|switched|moving to|migrate from|plan|planning|
-feature|code|coding|design|architecture|讨论|选择|改成|换成|计划|方案|功能|代码|以前|議論|変えた|計画|機能|コード|
-diskutiert|diskussion|umgestiegen|planen|entwurf|funktion
+discussed|discussion|chosen|choice|agree to|agreed|switch from|switched|moving to|migrate from|
+architecture|讨论|选择|改成|换成|以前|議論|変えた|
+diskutiert|diskussion|umgestiegen
 """,
     WEAK: """
 why|history|back then|before|once|wieso|weshalb|warum|为什么|为啥|为何|為什麼|なぜ|なんで|どうして|之前|最后|früher
@@ -52,6 +51,16 @@ bug|fix|fixed|mistake|failed|failure|broke|broken|solved|solution|error|oom|died
 """,
     WEAK: "again|issue|why is|nochmal|既に|又",
 }
+CODING = {
+    STRONG: """
+roadmap|write code|start coding|implement|implementing|refactor|build the feature|new feature|design doc|路线图|
+写代码|开发|实现|重构|设计方案|規劃|规划|コードを書|実装|設計方針|リファクタ|ロードマップ|implementieren|umsetzen|
+code schreiben|fahrplan
+""",
+    PLAIN: "plan|planning|feature|code|coding|design|计划|方案|功能|代码|計画|機能|コード|planen|entwurf|funktion",
+    WEAK: "",
+}
+"""What is said at the start of writing code and of planning: it asks for decisions and for the project's context."""
 TOOLS = {
     STRONG: """
 command line|which command|=what command|=which tool|=what tool|=what's the command|=whats the command|proxy|

@@ -1,10 +1,11 @@
 """The open tasks of a scope as a short list, as a conversation begins with them. Pure.
 
-    - Move the runner (in progress, due 2026-04-03: overdue; ana: waits for the licence)
+    - Move the runner (in progress, due 2026-04-03, overdue since 2026-04-03; waits for the licence)
     - Renew the certificate (pending)
 
-Overdue ones first (their day is past), then by urgency, then what is in progress, blocked, not begun; the earliest
-day first. At most `LISTED` of them, and a line that says how many more there are: `/remem status` tells all.
+Overdue ones first, the longest overdue before the others (forms.tasks); then by urgency, then what is in progress,
+blocked, not begun; the earliest day first. At most `LISTED` of them, and a line that says how many more there are:
+`/remem status` tells all.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Sequence
 from datetime import date
 
 from memory_core.forms.escape import escape, escape_comment
-from memory_core.forms.tasks import Task, TaskStatus, Urgency
+from memory_core.forms.tasks import Task, TaskStatus, Urgency, overdue
 from memory_core.text import one_line
 
 LISTED = 20
@@ -36,17 +37,9 @@ def task_list(tasks: Sequence[Task], today: date) -> str:
     return "\n".join(["# Open tasks", "", *(_line(task, today) for task in wanted[:LISTED]), *rest]) + "\n"
 
 
-def is_overdue(task: Task, today: date) -> bool:
-    """Is the day past on which an open task was due?"""
-    try:
-        return task.status is not TaskStatus.DONE and date.fromisoformat(task.due[:10]) < today
-    except ValueError:  # no day, or none that we can read
-        return False
-
-
-def _place(task: Task, today: date) -> tuple[bool, int, int, str]:
+def _place(task: Task, today: date) -> tuple[date, int, int, str]:
     return (
-        not is_overdue(task, today),
+        overdue(task, today) or date.max,
         _URGENCY.index(task.priority),
         _STATUS.index(task.status),
         task.due or "9999",
@@ -54,8 +47,10 @@ def _place(task: Task, today: date) -> tuple[bool, int, int, str]:
 
 
 def _line(task: Task, today: date) -> str:
+    since = overdue(task, today)
     facts = [task.status.value.replace("_", " ")]
     facts += [task.priority.value] if task.priority in (Urgency.CRITICAL, Urgency.HIGH) else []
-    facts += [f"due {one_line(task.due, 20)}{': overdue' if is_overdue(task, today) else ''}"] if task.due else []
+    facts += [f"due {one_line(task.due, 20)}"] if task.due else []
+    facts += [f"overdue since {since.isoformat()}"] if since else []
     note = f"; {one_line(task.note, _NOTE_CHARACTERS)}" if task.note.strip() else ""
     return f"- {escape(one_line(task.title, _TITLE_CHARACTERS))} ({', '.join(facts)}{escape_comment(note)})"

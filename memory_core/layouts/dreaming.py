@@ -56,7 +56,7 @@ def _categories(base: str) -> tuple[PageRule, ...]:
                 "tech stack", "architecture", "agreement", "deploy", "repository", "plan", "planning", "write code",
                 "implement",
             ),
-            hint="stack, architecture, agreements", lexicon="project",
+            hint="stack, architecture, agreements", lexicon="context",
         ),
         PageRule(
             PageId("people"), f"{base}/people.md", Form.NEWEST_FIRST, Priority.P2, 100,
