@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from memory_core.answers import corrected_text
 from memory_core.candidates import Candidate
 from memory_core.clock import ManualClock
 from memory_core.errors import BadInput
@@ -52,9 +53,9 @@ async def _candidate(world: World, key: MessageKey) -> Candidate:
     return candidate
 
 
-def _said(text: str) -> Message:
+def _said(text: str, at: datetime = START) -> Message:
     key = MessageKey("slack:T1:C9:command")
-    return Message(key, Conversation(ROOM, ""), ANA, "ana", text, START, Voice.PERSON, "#build")
+    return Message(key, Conversation(ROOM, ""), ANA, "ana", text, at, Voice.PERSON, "#build")
 
 
 @pytest.mark.asyncio
@@ -210,6 +211,42 @@ async def test_a_decision_of_a_group_is_corrected_and_stays_in_its_section() -> 
     assert (placed.record.title, placed.level) == ("we use Valkey for sessions", 3)
     assert section_at(text, placed.start) == DECISIONS
     assert "~~[2026-04-06] we decided to use Redis for sessions" in text
+
+
+@pytest.mark.asyncio
+async def test_a_decision_that_stands_in_the_journal_is_corrected_there_and_taken_back() -> None:
+    world = World(OWNER, layout=ADAPTIVE)
+    await world.say(TALK[0], TALK[5])
+    await world.flush()
+    before = world.text(TODAY)
+    world.clock.advance(86_400)
+    said = _said("we use Valkey for sessions", world.clock.now())
+    corrected = await correct(world.handle, "Redis sessions", said, world.zone)
+    assert (corrected.page, corrected.new and corrected.new.title) == (
+        "journal/2026-04-07",
+        "we use Valkey for sessions",
+    )
+    assert corrected_text(corrected, "Redis") == (
+        "Corrected in journal/2026-04-07: we use Valkey for sessions "
+        "(before: [2026-04-06] we decided to use Redis for sessions)"
+    )
+    old, other = journal.parse(world.text(TODAY)).notes
+    assert (old.absorbed, other.absorbed) == (True, False)
+    assert _notes(world, PageId("journal/2026-04-07")) == ["we use Valkey for sessions"]
+    assert (await correct(world.handle, "Redis sessions", said, world.zone)).candidates == ()
+    assert not (await undo(world.open())).nothing
+    assert world.text(TODAY) == before
+    assert not world.text("journal/2026-04-07")
+
+
+@pytest.mark.asyncio
+async def test_a_corrected_line_of_the_journal_is_counted_and_not_written_again() -> None:
+    world = World(OWNER, layout=ADAPTIVE)
+    await world.say(TALK[0])
+    await world.flush()
+    await correct(world.handle, "Redis", _said("we use Valkey for sessions", world.clock.now()), world.zone)
+    assert (await world.flush()).kinds == {Kind.DECISION: 1}
+    assert _notes(world).count("we use Valkey for sessions") == 1
 
 
 @pytest.mark.asyncio

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_core.forms import listed
+from memory_core.forms import listed, records
 from memory_core.forms.active import ACTIVE, COMPLETED, IN_PROGRESS, WAITING
 from memory_core.forms.attention import TaskRow
 from memory_core.forms.board import BOARDS, Board, board
@@ -216,6 +216,20 @@ def test_topics_are_items_of_their_own_section() -> None:
     assert listed.items(text, UNRESOLVED) == ()
     assert CHANNEL.with_blocker(text, "postgres 17", (TWO,), TOPICS) == text.replace(ONE, f"{ONE} {TWO}")
     assert CHANNEL.without_blocker(text, "Postgres 17", TOPICS).split() == _new(Form.CHANNEL).split()
+
+
+@pytest.mark.parametrize("words", ["Source", "Body", "tags", "Fitness"])
+def test_no_item_reads_like_a_field_of_a_record(words: str) -> None:
+    text = CHANNEL.with_task(_new(Form.CHANNEL), TaskRow(words), (ONE,))
+    text = CHANNEL.with_blocker(text, f"{words}: the certificate", (ONE,))
+    text = CHANNEL.with_fact(CHANNEL.with_blocker(text, f"{words}: a topic", (ONE,), TOPICS), words, "x", (ONE,))
+    found = CHANNEL.parse(text)
+    assert (found.tasks, found.blockers) == ((TaskRow(words),), (f"{words}: the certificate",))
+    assert found.fact(words) == "x"
+    for placed in records.parse(text).records:
+        assert not placed.record.sources
+        assert not placed.record.body
+        assert not placed.record.messages
 
 
 def test_sections_are_known_however_their_headings_are_spaced() -> None:
