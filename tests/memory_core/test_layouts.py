@@ -210,6 +210,20 @@ def _folders(layout: Layout, scope: Scope) -> set[PurePosixPath]:
     return {layout.file(scope, page).parent for page in _pages(layout.table(scope))}
 
 
+@each_table
+def test_the_document_of_layouts_lists_every_page_with_its_file_and_its_lines(layout: Layout, table: Table) -> None:
+    if layout is TOY:
+        return
+    listed = (Path(__file__).parents[2] / "docs/reference/layouts.md").read_text().partition(f"## {layout.name}\n")[2]
+    part = listed.partition("### In a group")[2 if table is layout.group else 0].partition("\n## ")[0]
+    for rule in table.rules:
+        if rule.form in (Form.JOURNAL, Form.ARCHIVE, Form.STATE):
+            continue
+        file = rule.file.replace("{", "<").replace("}", ">")
+        priority = rule.priority.name if rule.priority is not None else "–"
+        assert f"| `{rule.page}` | `{file}` | {priority} | {rule.budget_lines or '–'} |" in part, rule.page
+
+
 def test_the_layouts_that_may_be_chosen() -> None:
     assert READY == ("apm", "adaptive", "dreaming")
     assert [layout_named(name).name for name in READY] == list(READY)
