@@ -1,8 +1,9 @@
 """What a flush reads besides the conversations, and the order in which its draft is filled.
 
-Read are the pages that facts may go to, the tasks, and the journals of the days that were spoken on: never the
-archive, never another scope. Filled in this order: what waited for a damaged page; what was deleted, edited or taken
-back leaves; settled facts; what was written at once; anchors; hits.
+Read are the pages that facts may go to, the tasks, and the journals of the days that were spoken on; of the archive
+only what was used there, or all of it where something must leave; never another scope. Filled in this order: what
+waited for a damaged page; what was deleted, edited or taken back leaves; settled facts; what was written at once;
+anchors; hits.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ longer fits, and stays as the person left it. Texts here have `\\n` as line end;
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, TypeAlias
@@ -13,7 +14,7 @@ from typing import Literal, TypeAlias
 from memory_core.forms import heartbeat, journal
 from memory_core.forms.archive import is_struck, with_blocks, without_blocks
 from memory_core.forms.blocks import lines_of, newline_of
-from memory_core.forms.records import insert, parse
+from memory_core.forms.records import Record, insert, insert_all, parse
 from memory_core.ids import PageId
 from memory_core.layouts import Form
 from memory_core.operations.pages import text_hash
@@ -44,15 +45,11 @@ class EditRecords:
             if any(len(places.get(before, ())) < wanted.count(before) for before in wanted):
                 continue
             changes += [(*places[before].pop(0), after) for before, after in edit if before]
-            added += [after for before, after in edit if not before and after not in places]
+            added += [after for before, after in edit if not before]
         newline = newline_of(text)
         for start, end, after in sorted(changes, reverse=True):
             text = _put(text, start, end, after, newline)
-        for block in added:
-            placed = parse(block).records
-            section = dict(self.sections).get(block, "")
-            text = insert(text, placed[0].record, form, newline, section) if placed else text
-        return text
+        return _with_records(text, added, dict(self.sections), form) if added else text
 
     def undo(self, before: str) -> EditRecords:
         """The edits turned round."""
@@ -185,6 +182,26 @@ class PutHeartbeat:
 def _later(old: datetime | None, new: datetime) -> datetime:
     """The time of this run; one that a clock ahead of its time left is corrected."""
     return new
+
+
+def _with_records(text: str, blocks: Sequence[str], sections: Mapping[str, str], form: Form) -> str:
+    """`text` with the records of those blocks that do not stand there, each where its form puts it."""
+    newline = newline_of(text)
+    standing = [placed.record for placed in parse(text).records]
+    known = {one.identity for one in standing}
+    said = {(key, one.body) for one in standing for key in one.messages}
+    new: list[Record] = []
+    for block in blocks:
+        placed = parse(block).records
+        record = placed[0].record if placed else None
+        if record is None or record.identity in known or said & {(key, record.body) for key in record.messages[:1]}:
+            continue
+        known.add(record.identity)
+        if sections.get(block):
+            text = insert(text, record, form, newline, sections[block])
+        else:
+            new.append(record)
+    return insert_all(text, new, form, newline)
 
 
 def _places(text: str) -> dict[str, list[tuple[int, int]]]:

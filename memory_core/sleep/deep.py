@@ -34,8 +34,8 @@ from memory_core.forms.records import Record, parse, render
 from memory_core.ids import MessageKey, PageId
 from memory_core.layouts import Form, Kind
 from memory_core.operations.pages import Unmake, text_hash
-from memory_core.operations.records import AddRecord, TouchRecord
-from memory_core.operations.sleep import AbsorbLines
+from memory_core.operations.records import TouchRecord
+from memory_core.operations.sleep import AbsorbLines, EditRecords, Pair
 from memory_core.routing import match
 from memory_core.sleep.budgets import hold_budget
 from memory_core.sleep.likeness import Alike, said, same
@@ -57,6 +57,8 @@ class Diary:
     night: Night
     days: dict[PageId, DayRead]
     taken: dict[PageId, list[str]] = field(default_factory=dict)
+    new: dict[PageId, dict[str, Pair]] = field(default_factory=dict)
+    """The records that are promoted, by page and identity: block and heading. A page is written once."""
     left: set[PageId] = field(default_factory=set)
     """Journals with lines that this run did not get to."""
 
@@ -94,6 +96,9 @@ def plan_deep(night: Night, diary: Diary) -> None:
         night.tally.held_back.append(
             f"the time of this run was over; {len(diary.left)} journals are read on next time"
         )
+    for page, new in diary.new.items():
+        blocks = tuple(new.values())
+        night.draft.do(EditRecords(page, tuple((("", block),) for block, _ in blocks), blocks))
     for page, raw in diary.taken.items():
         if night.draft.do(AbsorbLines(page, tuple(raw))):
             night.tally.absorbed += len(raw)
@@ -258,8 +263,10 @@ def _promote(diary: Diary, group: Group) -> None:
         night.tally.held_back.append(f"{home} holds bytes that are no text; what belongs there waits in the journal")
         return
     record = _record(group, kind)
-    if not night.draft.do(AddRecord(home, render(record), night.draft.table.section_of.get(kind, ""))):
+    new = diary.new.setdefault(home, {})
+    if record.identity in new or parse(night.draft.texts.get(home, "")).find(record.identity):
         return
+    new[record.identity] = (render(record).removesuffix("\n"), night.draft.table.section_of.get(kind, ""))
     diary.absorb(group.lines)
     night.draft.kinds[kind] += 1
     night.tally.promoted += 1

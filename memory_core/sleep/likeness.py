@@ -62,8 +62,8 @@ def _matter(text: str) -> frozenset[str]:
 
 
 def said(record: Record) -> str:
-    """All that a record says, as one statement."""
-    return stated(record.title, record.text)
+    """What a record states: title and body; the lines that a person wrote into it only where it has no body."""
+    return stated(record.title, record.body or record.text)
 
 
 def same(one: str, other: str) -> bool:

@@ -19,6 +19,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
+from functools import lru_cache
 
 from memory_core.candidates import Request, Value
 from memory_core.errors import BadInput
@@ -104,8 +105,12 @@ class DayRead:
     lessons: tuple[tuple[str, tuple[Line, ...]], ...] = ()
 
 
+@lru_cache(maxsize=64)
 def read_day(page: PageId, text: str, place: str) -> DayRead:
-    """The lines of a journal that may be promoted, in order. `place`: where it was said, for their sources."""
+    """The lines of a journal that may be promoted, in order. `place`: where it was said, for their sources.
+
+    Remembered, since most journals are as they were at the run before.
+    """
     day = date.fromisoformat(page.partition("/")[2])
     lines: list[Line] = []
     problems: list[Line] = []

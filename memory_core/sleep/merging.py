@@ -12,16 +12,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from memory_core.candidates import Value
+from memory_core.flush.sameness import stated
 from memory_core.forms.record_values import Record, Source
 from memory_core.script import fold
-from memory_core.sleep.likeness import details, said
+from memory_core.sleep.likeness import details
 
 _RANK = {Value.LOW: 0, Value.MEDIUM: 1, Value.HIGH: 2}
 
 
 def fullness(record: Record) -> tuple[int, int, int]:
     """How much a record says; the fullest is kept."""
-    text = said(record)
+    text = stated(record.title, record.text)
     return len(details(text)), len(text), len(record.sources)
 
 
@@ -60,7 +61,7 @@ def all_sources(groups: Iterable[Sequence[Source]]) -> tuple[Source, ...]:
 
 
 def _body(kept: Record, others: Sequence[Record]) -> str:
-    text = said(kept)
+    text = stated(kept.title, kept.text)
     lines = [kept.body] if kept.body else []
     for other in others:
         for part in (other.title.rstrip("…"), *other.body.split("\n")):
