@@ -43,7 +43,7 @@ HEADINGS: Mapping[Theme, re.Pattern[str]] = {
         r"completed|finished|recently "
         r"completed|waiting(?: for| on)?|this week|"
         r"(?:aktueller )?stand(?: der \w+)?|laufendes|offenes|offene punkte|aufgaben|nächste schritte|fortschritt",
-        r"进展|进度|已完成|未完成|进行中|待修复|待解决|现状|状态|待办|当前任务|正在进行|下一步|近况|里程碑",
+        r"进展|进度|跟进|已完成|未完成|进行中|待修复|待解决|现状|状态|待办|当前任务|正在进行|下一步|近况|里程碑",
     ),
     Theme.DECISION: words(
         r"(?:key |past |important )?decisions?|what we (?:decided|settled on|learned)|(?:rules )?we settled on|"
@@ -57,7 +57,7 @@ HEADINGS: Mapping[Theme, re.Pattern[str]] = {
         r"news)|key dates|milestone dates|"
         r"chronik|ereignisse|vorfälle|verlauf|protokolle?|was (?:war|geschah)|"
         r"besprechungen",
-        r"大事记|事件|日志|历史|经过|时间线|会议|事故|近期动态|最近发生|关键日期|重要日期",
+        r"大事记|昨天|今天|上周发生|事件|日志|历史|经过|时间线|会议|事故|近期动态|最近发生|关键日期|重要日期",
     ),
     Theme.TOOLS: words(
         r"(?:installed |available |cli |command[- ]line )?(?:tools?|packages?|software|programs?|binaries|utilities)"
@@ -80,8 +80,8 @@ HEADINGS: Mapping[Theme, re.Pattern[str]] = {
         r"(?:test |key )?results?|findings?|measurements?|benchmarks?|performance|scores?|metrics|numbers|"
         r"figures|statistics|"
         r"experiments?|kpis?|"
-        r"ergebnisse|messungen|messwerte|kennzahlen|zahlen|befunde",
-        r"结果|指标|实验|测量|数据统计|性能数据|成绩",
+        r"ergebnisse|kennwerte|messungen|messwerte|kennzahlen|zahlen|befunde",
+        r"结果|指标|月数据|周数据|季度数据|实验|测量|数据统计|性能数据|成绩",
     ),
     Theme.DETAIL: words(
         r"projects? ?[:：–-] ?\S.*|project \S+|projekt ?[:：–-]? ?\S+|architecture|tech(?:nical)? (?:stack|"
@@ -91,7 +91,7 @@ HEADINGS: Mapping[Theme, re.Pattern[str]] = {
         r"web ?site|dashboard|app|service|pipeline|bot)|repos(?:itories)?|systems? built|implementation(?: "
         r"notes)?|code ?base|api|endpoints|"
         r"schema|architektur|technik|aufbau|umsetzung",
-        r"项目[:：].+|架构|技术细节|技术栈|部署|实现|接口|代码结构",
+        r"项目 ?\w{0,6}[:：].+|架构|技术细节|技术栈|部署|实现|接口|代码结构",
     ),
     Theme.PROJECTS: words(
         r"(?:my |our |all )?projects?(?: index| table| list)?(?: \(.*\))?|projekte|projektverzeichnis",
@@ -108,19 +108,19 @@ HEADINGS: Mapping[Theme, re.Pattern[str]] = {
 }
 """Names of sections. A heading is compared whole, numbering and emphasis apart."""
 
-_MONTH = (
+MONTH_NAME = (
     r"(?:jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|apr(?:il)?|may|mai|june?|juni|july?|juli|aug(?:ust)?|"
     r"sept?(?:ember)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?)"
 )
 DAY = re.compile(
     rf"\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}|\d{{1,2}}[./]\d{{1,2}}[./](?:\d{{4}}|\d{{2}})?(?!\d)|"
     rf"(?:\d{{4}} ?年 ?)?\d{{1,2}} ?月 ?\d{{1,2}} ?[日号]|"
-    rf"\b\d{{1,2}}(?:st|nd|rd|th|\.)? (?:of )?{_MONTH}\b(?: \d{{4}})?|\b{_MONTH} \d{{1,2}}(?:st|nd|rd|"
+    rf"\b\d{{1,2}}(?:st|nd|rd|th|\.)? (?:of )?{MONTH_NAME}\b(?: \d{{4}})?|\b{MONTH_NAME} \d{{1,2}}(?:st|nd|rd|"
     rf"th)?\b(?:,? \d{{4}})?",
     re.IGNORECASE,
 )
 """A day, however it is written."""
-MONTH = re.compile(rf"\b(?:in|im|since|seit) {_MONTH}(?: \d{{4}})?\b|\d{{4}} ?年 ?\d{{1,2}} ?月", re.IGNORECASE)
+MONTH = re.compile(rf"\b(?:in|im|since|seit) {MONTH_NAME}(?: \d{{4}})?\b|\d{{4}} ?年 ?\d{{1,2}} ?月", re.IGNORECASE)
 AGO = words(
     r"yesterday|last (?:week|month|night|year|summer|winter|spring|autumn|mon\w*day|tues\w*|wednes\w*|thurs\w*|"
     r"fri\w*|"

@@ -18,12 +18,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from memory_core.audit.cues import AGO, BIRTH, COMMANDS, DAY, HAPPENED, HEADINGS, MONTH, Theme
+from memory_core.audit.cues import AGO, BIRTH, COMMANDS, DAY, HAPPENED, HEADINGS, MONTH, MONTH_NAME, Theme
 from memory_core.audit.lines import Statement, statements
-from memory_core.audit.weights import WEIGHTS
+from memory_core.audit.weights import PROGRESS, WEIGHTS
 
 LEAN_LINES, WATCH_LINES, BLOATED_LINES = 30, 50, 80
 
@@ -40,6 +40,10 @@ FORBIDDEN = (
 """Of two equally heavy themes the earlier one wins."""
 
 _ENOUGH = 2.0
+_MOST_STATEMENTS = 2000
+"""So many are weighed (a millisecond each); such a page is an error by its length alone."""
+_WEIGHED_CHARACTERS = 400
+"""So much of a statement is weighed: it says by then what it is about."""
 POINTER = re.compile(
     r"(?:[\w{}<>~./-]*/)?(?:(?:projects|people|conventions|archive|memory)/[^\s,;，。；）)|]*|[\w{}<>-]+\.md)",
     re.IGNORECASE,
@@ -54,6 +58,7 @@ _HAVE = re.compile(
     re.IGNORECASE,
 )
 _SHORT = 12
+_PERIOD = re.compile(rf"\d|{MONTH_NAME}|week|quarter|year|woche|quartal|jahr", re.IGNORECASE)
 _PARTS = re.compile(r"\s*(?:[&/+,，、·]|\band\b|\bund\b|与|和)\s*")
 _LABEL = re.compile(r"[\s*_`]*([^:：]{2,40}?)[\s*_`]*[:：](?!//)[\s*_`]*\S")
 _LABELLED = frozenset(set(Theme) - {Theme.DETAIL, Theme.PROJECTS, Theme.STABLE})
@@ -61,6 +66,7 @@ _NUMBERING = re.compile(r"^[\W\d_]+|[\s*_:：.。]+$")
 _STATUS_COLUMN = re.compile(r"status|state|progress|next|stand|状态|进度|下一步", re.IGNORECASE)
 _VERSION_COLUMN = re.compile(r"version|版本", re.IGNORECASE)
 _GROUP_COLUMN = re.compile(r"room|channel|group|raum|kanal|gruppe|群", re.IGNORECASE)
+_PAST = re.compile(r"\b[a-z]{3,}ed\b")
 _START = re.compile(r"^(?:\W{0,3}(?:on|am|at|seit)?\W{0,2})", re.IGNORECASE)
 
 
@@ -78,9 +84,10 @@ def told(text: str) -> tuple[Told, ...]:
     found: list[Told] = []
     before = 0
     dated = 0
-    for position, one in enumerate(statements(text)):
+    for position, whole in enumerate(statements(text)[:_MOST_STATEMENTS]):
+        one = replace(whole, text=whole.text[:_WEIGHED_CHARACTERS])
         if one.level:
-            dated = one.level if _starts_with_day(one.text) else 0 if one.level <= (dated or 7) else dated
+            dated = one.level if _is_dated(one.text) else 0 if one.level <= (dated or 7) else dated
         theme = _theme(one, under_a_day=bool(dated) and not one.level)
         if theme is None:
             continue
@@ -104,6 +111,8 @@ def theme_of_heading(title: str) -> Theme | None:
     if (theme := next((theme for name in names if (theme := _named(name))), None)) is not None:
         return theme
     words = bare.split()
+    if len(words) > 1 and _PERIOD.search(" ".join(words[1:])) and (theme := _named(words[0])) is not None:
+        return theme  # "Numbers for May", "Incident 2026-05-12"
     ends = (" ".join(words[-count:]) for count in (3, 2, 1) if count < len(words))
     return next((theme for end in ends if (theme := _named(end)) not in (None, Theme.STABLE)), None)
 
@@ -122,7 +131,7 @@ def _named(name: str) -> Theme | None:
 def _theme(one: Statement, *, under_a_day: bool) -> Theme | None:
     """The forbidden theme of a statement, None for what may stay."""
     if one.level:
-        return Theme.EVENT if _starts_with_day(one.text) else None
+        return Theme.EVENT if _is_dated(one.text) else None
     above = _section(one.headings)
     pointer = _is_pointer(one)
     weights = {theme: _weight(theme, one, above, pointer=pointer) for theme in FORBIDDEN}
@@ -155,7 +164,8 @@ def _weight(theme: Theme, one: Statement, above: Theme | None, *, pointer: bool)
     if pointer:
         # A concrete group is named by the very path that points to it.
         return weight if theme is Theme.GROUP else weight / 2
-    if (above is theme or _label(one) is theme) and not _explains(one):
+    told_above = above is theme or _label(one) is theme
+    if told_above and not _explains(one) and (theme is not Theme.RESULT or re.search(r"\d", one.text)):
         weight += _ENOUGH
     return weight
 
@@ -178,7 +188,8 @@ def _form(theme: Theme, one: Statement) -> float:
             return _detail(one)
         case Theme.PROGRESS:
             column = 2.0 if one.row and any(map(_STATUS_COLUMN.fullmatch, one.columns)) else 0.0
-            return column + (2.0 if one.box else 0.0) + _cues(theme, one.text)
+            hints = {hint for weight, cue in PROGRESS if weight == 1 for hint in cue.findall(one.text)}
+            return column + (2.0 if one.box else 0.0) + _cues(theme, one.text) + (1.0 if len(hints) > 1 else 0.0)
         case Theme.GROUP:
             column = 1.0 if one.row and any(map(_GROUP_COLUMN.fullmatch, one.columns)) else 0.0
             return column + _cues(theme, one.text)
@@ -198,12 +209,17 @@ def _event(text: str) -> float:
         return 0.0
     if _starts_with_day(text):
         return 3.0
-    happened = 1.0 if HAPPENED.search(text) else 0.0
+    happened = 1.0 if HAPPENED.search(text) or _PAST.search(text) else 0.0
     if AGO.search(text):
         return 2.0 + happened
     if DAY.search(text) or MONTH.search(text):
         return 1.0 + 1.5 * happened
     return 0.0
+
+
+def _is_dated(heading: str) -> bool:
+    """Is it the heading of a day, or of what happened on one?"""
+    return _starts_with_day(heading) or bool(DAY.search(heading) and theme_of_heading(heading) is Theme.EVENT)
 
 
 def _starts_with_day(text: str) -> bool:

@@ -22,6 +22,9 @@ _BULLET = re.compile(r"([ \t]*)(?:[-*+•·][ \t]+|\d{1,3}[.)、][ \t]*)(?:(\[[ 
 _QUOTE = re.compile(r" {0,3}>[ \t]?")
 _RULE = re.compile(r"[ \t]*(?:[-*_=][ \t]*){3,}")
 
+LONGEST_CHARACTERS = 1000
+"""So much of a line is looked at: what is longer was pasted, and time must stay bounded."""
+
 
 @dataclass(frozen=True, slots=True)
 class Statement:
@@ -62,8 +65,8 @@ class _Reader:
             if number <= front or line.inert or not line.text.strip():
                 self._columns = None if not line.text.strip() else self._columns
                 continue
-            following = every[number].text if number < len(every) else ""
-            if (found := self._one(number, line.text, following)) is not None:
+            following = every[number].text[:LONGEST_CHARACTERS] if number < len(every) else ""
+            if (found := self._one(number, line.text[:LONGEST_CHARACTERS], following)) is not None:
                 yield found
 
     def _one(self, number: int, line: str, following: str) -> Statement | None:

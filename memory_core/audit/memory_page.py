@@ -12,6 +12,7 @@ from memory_core.audit.cues import Theme
 from memory_core.audit.curated import curated_findings
 from memory_core.audit.findings import Finding, Severity
 from memory_core.audit.lean import BLOATED_LINES, LEAN_LINES, POINTER, WATCH_LINES, told
+from memory_core.audit.lines import LONGEST_CHARACTERS
 from memory_core.audit.snapshot import Snapshot
 from memory_core.errors import UnknownPage
 from memory_core.ids import PageId
@@ -94,7 +95,7 @@ def _dead_pointers(seen: Snapshot, text: str) -> Iterator[Finding]:
     """Pointers to pages with names of their own (`projects/harbour.md`) that are not there."""
     told_of: set[PageId] = set()
     for number, line in enumerate(text.splitlines(), start=1):
-        for found in POINTER.findall(line):
+        for found in POINTER.findall(line[:LONGEST_CHARACTERS]):
             page = next(
                 (page_named(path, seen.table) for path in paths_in(found) if not set("{}<>*") & set(path)), None
             )

@@ -12,7 +12,7 @@ from memory_core.audit.cues import Theme, words
 
 _UNIT = (
     r"(?:%|percent|prozent|ms|µs|ns|s|sec(?:onds)?|[KMGT]i?B(?:/s)?|qps|rps|req/s|bar|°C|fps"
-    r"|€|\$|£|eur|usd|个百分点|毫秒|秒|倍)"
+    r"|€|\$|£|eur|usd|个百分点|毫秒|秒|倍|分|h|hours?|stunden)"
 )
 _NUMBER = r"\d+(?:[.,]\d+)*"
 _FIGURE = rf"{_NUMBER} ?{_UNIT}(?![^\W\d_])"
@@ -47,15 +47,17 @@ PROGRESS: Sequence[tuple[int, re.Pattern[str]]] = (
         r"behind schedule|going well|to be done|eta|"
         r"in arbeit|zur hälfte|es fehlen? noch|steht noch aus|stehen noch aus|noch offen|fast fertig|derzeit|aktuell|"
         r"nächster schritt|soll (?:nächste|diese|bis)|liegen vor|läuft (?:noch|gerade)|zu erledigen",
-        r"正在(?!线)|已完成|完成度|进行中|还剩|剩下|尚未|还没(?:有)?开始|下一步|预计|目前|待办|待完成|做到了|"
+        r"正在(?!线)|做到 ?\d|等反馈|还在|等回复|待确认|已完成|完成度|进行中|还剩|剩下|尚未|还没(?:有)?开始|"
+        r"下一步|预计|目前|待办|待完成|做到了|"
         r"进度为?[:： ]?\d|"
         r"完成了?\d|接下来|计划本周|本周内|即将",
     )),
     (1, words(
-        r"working on|waiting (?:for|on)|blocked|pending|paused|postponed|done|finished|started|ongoing|planned|todo|"
+        r"working on|waiting (?:for|on)|blocked|pending|paused|postponed|done|finished|started|ongoing|planned|"
+        r"todo|open|"
         r"comes? (?:next|after)|next|deadline|sprint(?: \d+)?|milestones?|"
         r"fertig|begonnen|geplant|wartet auf|verschoben|offen|nächste woche",
-        r"完成|等待|阻塞|暂停|待|计划|联调|压测|重构|里程碑",
+        r"下周|本周|全量|完成|等待|阻塞|暂停|待|计划|联调|压测|重构|里程碑",
     )),
 )  # fmt: skip
 
@@ -78,6 +80,7 @@ DECISION: Sequence[tuple[int, re.Pattern[str]]] = (
         r"weil|statt|immer|niemals|deshalb|grund:",
         r"因为|所以|而不是|统一使用|必须|务必|导致|不要",
     )),
+    (1, words(r"otherwise|or else|next time|from now on|sonst|andernfalls|künftig", r"否则|不然|以后|下次|切记")),
 )  # fmt: skip
 
 GROUP: Sequence[tuple[int, re.Pattern[str]]] = (
@@ -140,7 +143,7 @@ RESULT: Sequence[tuple[int, re.Pattern[str]]] = (
         r"average|mean|median|reached|showed|yielded|measured|improved|increased|decreased|rose|fell|dropped|"
         r"cut|answers|survey|"
         r"ergab|ergaben|durchschnitt|gemessen|stieg|sank|verbessert|anstieg",
-        r"提升|下降|提高|降低|增长|达到|高出?|低于|基线|平均|测得|实测",
+        r"比.{1,8}[高低多少快慢]|提升|下降|提高|降低|增长|达到|高出?|低于|基线|平均|测得|实测",
     )),
 )  # fmt: skip
 
