@@ -40,7 +40,7 @@ from memory_core.clock import Clock, SystemClock, day_in
 from memory_core.errors import LedgerDamaged
 from memory_core.extract import RulesExtractor
 from memory_core.handle import Handles
-from memory_core.layouts import layout_named
+from memory_core.layouts import Layout, layout_named
 from memory_core.ledger.base import Ledger
 from memory_core.ledger.database import Faults, no_faults
 from memory_core.ledger.memory import MemoryLedger
@@ -201,9 +201,14 @@ async def _ledger_anew(path: Path, clock: Clock) -> OpenLedger:
 
 
 @asynccontextmanager
-async def reading(settings: Settings, zone: tzinfo) -> AsyncIterator[tuple[Handles, NamesFile]]:
-    """Handles and names for a command that only reads: no lock is taken, nothing is created, no ledger is opened."""
-    clock, layout = SystemClock(), layout_named(settings.layout)
+async def reading(
+    settings: Settings, zone: tzinfo, layout: Layout | None = None
+) -> AsyncIterator[tuple[Handles, NamesFile]]:
+    """Handles and names for a command that only reads: no lock is taken, nothing is created, no ledger is opened.
+
+    `layout`: another one than the settings'.
+    """
+    clock, layout = SystemClock(), layout or layout_named(settings.layout)
     stores, names = FileStores(settings.workspace, layout), NamesFile(settings.workspace, layout, clock=clock)
     try:
         counter = await asyncio.to_thread(load_counter)

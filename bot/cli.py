@@ -102,6 +102,25 @@ def doctor(workspace: Workspace = None) -> None:
 
 
 @app.command()
+def audit(
+    folder: Annotated[Path | None, typer.Argument(metavar="[WORKSPACE]", help="The folder to look at.")] = None,
+    workspace: Workspace = None,
+    layout: Annotated[str, typer.Option("--layout", help="Its memory system (else REMEM_LAYOUT).")] = "",
+    scope: Annotated[
+        str, typer.Option("--scope", "-s", help="Only `dm`, a group's name, a room key or a person key.")
+    ] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+    fix: Annotated[
+        bool, typer.Option("--fix", help="Do what is safe, with a copy of each changed file; needs the workspace.")
+    ] = False,
+) -> None:
+    """Check the memory: MEMORY.md, budgets, indexes, records, secrets. Exit code 1: findings, 2: it could not run."""
+    from bot.audit import audit as run_audit
+
+    raise SystemExit(run_audit(folder or workspace, layout=layout, scope=scope, as_json=as_json, fix=fix))
+
+
+@app.command()
 def discord_invite(
     application: Annotated[str, typer.Argument(help="The application id (Developer Portal, General Information).")],
 ) -> None:

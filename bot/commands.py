@@ -13,6 +13,7 @@ from bot.saving import Saving
 from bot.wording import SAVING_NOW, TOPIC_BUTTON, noted
 from memory_core import answers
 from memory_core.candidates import Candidate, Request, Value
+from memory_core.clock import day_in
 from memory_core.commands import Call, Right, Unknown, note_kind, parse
 from memory_core.errors import Denied
 from memory_core.extract import candidates_in
@@ -22,7 +23,8 @@ from memory_core.flush.correct import split
 from memory_core.flush.engine import Trigger, read_state
 from memory_core.gate import OpenIndex, open_index, open_tasks
 from memory_core.handle import Handle
-from memory_core.ids import GroupScope, MessageKey, PageId, RoomKey, RoomKind, Scope
+from memory_core.ids import GroupScope, MessageKey, RoomKey, RoomKind, Scope
+from memory_core.index import page_asked
 from memory_core.layouts import Form, Kind
 from memory_core.messages import Message, Voice
 from memory_core.over_budget import over_budget
@@ -119,7 +121,7 @@ class Commands:
             return answers.pages_text(())
         if not call.argument:
             return answers.pages_text(await self._sizes(opened))
-        page = PageId(call.argument.removesuffix(".md"))
+        page = page_asked(call.argument, self._parts.handles.layout.table(scope))
         try:
             shown = await opened.show(page)
         except Denied as refused:
@@ -155,7 +157,7 @@ class Commands:
                 flush_number=state.flush_number,
                 unsaved=await _unsaved(handle),
                 pending=len(state.pending_items),
-                tasks=tuple(f"{task.title} ({task.status})" for task in await open_tasks(handle)),
+                tasks=answers.task_lines(await open_tasks(handle), day_in(zone, handle.clock.now())),
                 pages=sizes,
                 budget_tokens=budget,
                 spent_tokens=talk.session.spent_tokens,

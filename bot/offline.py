@@ -38,7 +38,9 @@ _ASKS_WHAT_WE_SAID = re.compile(
 )
 _OWN_LINE = re.compile(r"- (?:last flush|pending): ")
 """What remem itself notes in the environment snapshot: no fact of the room."""
-_ROUTED = frozenset({Step.PAGE, Step.LAYER_1, Step.OPEN, Step.CONVENTION})
+_BOARDS = frozenset({Form.ATTENTION, Form.ACTIVE, Form.CHANNEL})
+"""The pages of what is being done, in which remem notes its own flushes."""
+_ROUTED = frozenset({Step.PAGE, Step.LAYER_1, Step.OPEN, Step.CONVENTION, Step.TASKS})
 
 _QUESTION = re.compile(
     r"[?？]|^(?:who|what|when|where|why|how|which|wer|was|wann|wo|warum|wie)\b|[吗呢]", re.IGNORECASE
@@ -161,12 +163,11 @@ def _in_disclosure(disclosure: Disclosure) -> Iterator[_Quotable]:
 
 def _in_part(part: Loaded) -> Iterator[_Quotable]:
     """The parts of a disclosed text. Its records are named in order, so that a quotation counts for the right one."""
-    form = Form.ATTENTION if part.page == "attention" else Form.ADDED
-    units = units_of(part.page, form, part.text).units
+    units = units_of(part.page, part.form, part.text).units
     dated = [unit for unit in units if unit.record]
     names = iter(part.records) if len(dated) == len(part.records) else iter(())
     for unit in units:
-        if part.page == "attention" and _OWN_LINE.match(unit.body):
+        if part.form in _BOARDS and _OWN_LINE.match(unit.body):
             continue
         yield _Quotable(Placed(part.page, unit), next(names, "") if unit.record else "")
 

@@ -58,7 +58,7 @@ class Settings(BaseSettings):
     )
 
     workspace: Path = Field(Path("~/remem"), description="The folder that holds all memory.")
-    layout: str = Field("apm", description="The memory system of the workspace: apm.")
+    layout: str = Field("apm", description="The memory system of the workspace: apm, adaptive or dreaming.")
     owner: Annotated[tuple[PersonKey, ...], NoDecode] = Field(
         (), description="Person keys of the owner, comma separated; unset: the console's first speaker."
     )

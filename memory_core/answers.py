@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from datetime import date, datetime, tzinfo
 
 from memory_core.commands import FORMS, Form, Right, Unknown
 from memory_core.disclosure import Disclosure, LeftOut, Loaded
 from memory_core.flush.correct import Corrected
 from memory_core.flush.plans import Receipt
 from memory_core.flush.undo import Undone
+from memory_core.forms.tasks import Task, ordered, overdue
 from memory_core.ids import PageId
 from memory_core.layouts import Kind
 from memory_core.search import Found
@@ -178,6 +179,16 @@ class Status:
     loaded: Sequence[PageId]
     recorded: bool = True
     notes: Sequence[str] = ()
+
+
+def task_lines(open_tasks: Sequence[Task], today: date) -> tuple[str, ...]:
+    """The open tasks as a status tells them: what is overdue first, with the day since when."""
+    return tuple(_task_line(task, overdue(task, today)) for task in ordered(open_tasks, today))
+
+
+def _task_line(task: Task, late: date | None) -> str:
+    due = f", due {task.due}" if task.due and not late else ""
+    return f"{task.title} ({task.status}{f', overdue since {late.isoformat()}' if late else due})"
 
 
 def status_text(status: Status) -> str:

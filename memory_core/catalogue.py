@@ -1,7 +1,9 @@
 """The index's catalogue: derived from the pages after every flush and sleep, never a source of anything.
 
 Per page its lines, tokens, last change, latest three titles and search hint; of the last seven journals what was
-decided, else what was first noted. The authored part of the index is not touched.
+decided, else what was first noted. How that is laid out is the layout's choice (IndexForm): one table of pages
+(index_edit), or hot and on-demand files, seven days and conflicts (index_files), then of the pages that messages are
+routed to only. The authored part of the index is not touched.
 
 The last change of a page is the day that the page itself tells: the newest of its records' days and uses, of its
 daily lines, or of the last flush in its snapshot. Only a page that tells none has the day of its file, in the scope's
@@ -24,25 +26,28 @@ from functools import lru_cache
 from memory_core.clock import day_in
 from memory_core.errors import PageChanged
 from memory_core.flush.standing import Standing
-from memory_core.forms import attention, daily, journal
+from memory_core.forms import daily, journal
+from memory_core.forms.board import BOARDS, board
 from memory_core.forms.record_values import shortened
 from memory_core.forms.records import parse as parse_records
 from memory_core.handle import Handle
 from memory_core.ids import GroupScope, PageId
-from memory_core.index import CatalogueRow, parse, with_catalogue, with_front, with_rooms
+from memory_core.index import CatalogueRow, Conflict, Files, parse, with_catalogue, with_files, with_front, with_rooms
 from memory_core.index_edit import CATALOGUE_JOURNALS
 from memory_core.index_lines import Part, outline
-from memory_core.layouts import INDEX, Form, journal_page
+from memory_core.layouts import INDEX, Form, IndexForm, journal_page
 from memory_core.store.base import Change, PageText
 
-_FORMS = frozenset({Form.ATTENTION, Form.NEWEST_FIRST, Form.ADDED, Form.DAILY_LINES})
+_UNLISTED = frozenset({Form.INDEX, Form.PROSE, Form.JOURNAL, Form.ARCHIVE, Form.STATE})
+_RECORDS = frozenset({Form.NEWEST_FIRST, Form.ADDED, Form.SECTIONS, Form.CHANNEL})
 _TITLES = 3
 _EVENT_CHARACTERS = 60
 _ATTEMPTS = 8
 _KEPT = 512
 """Pages whose counts are kept in mind: most pages are as they were at the flush before."""
 
-_JOURNAL = re.compile(r"- (\d{4}-\d\d-\d\d): (.*)")
+_JOURNAL = re.compile(r"- (\d{4}-\d\d-\d\d): (.*)|\| (\d{4}-\d\d-\d\d) \| ✅ \| (.*) \|")
+"""A day in the one form and in the other."""
 
 
 async def rebuild_catalogue(handle: Handle, known: Standing | None = None, at: datetime | None = None) -> bool:
@@ -53,7 +58,7 @@ async def rebuild_catalogue(handle: Handle, known: Standing | None = None, at: d
     StoreError; the old index stands then.
     """
     standing = known or Standing(await handle.store.pages())
-    rows_of = [page for page in standing.listed if handle.table.rule(page).form in _FORMS]
+    rows_of = _listed(handle, standing.listed)
     journals = [page for page in standing.listed if handle.table.rule(page).form is Form.JOURNAL]
     journals = journals[-CATALOGUE_JOURNALS:]
     index = known.pages.get(INDEX) if known else await handle.store.read(INDEX)
@@ -76,6 +81,17 @@ async def rebuild_catalogue(handle: Handle, known: Standing | None = None, at: d
             return True
         index = await handle.store.read(INDEX)
     raise PageChanged("The index kept changing while its catalogue was written; it is written by the next flush.")
+
+
+def _listed(handle: Handle, pages: Sequence[PageId]) -> list[PageId]:
+    """The pages that the catalogue lists; in the form of files in the layout's order, by priority."""
+    rules = {page: handle.table.rule(page) for page in pages}
+    if handle.layout.index_form is IndexForm.ROUTES:
+        return [page for page, rule in rules.items() if rule.form not in _UNLISTED]
+    routed = handle.table.routed()
+    return sorted(
+        (page for page, rule in rules.items() if rule in routed), key=lambda page: routed.index(rules[page])
+    )
 
 
 async def _rooms(handle: Handle) -> tuple[str, ...]:
@@ -107,7 +123,13 @@ def _rebuilt(
     zone = parse(index, handle.table).zone or handle.host_zone
     today = day_in(zone, at)
     days = [(_day_of(page), what) for page, what in journals.items()]
-    text = with_catalogue(index, [_row(handle, page, zone, today) for page in pages], days)
+    rows = [_row(handle, page, zone, today) for page in pages]
+    if handle.layout.index_form is IndexForm.FILES:
+        budget = sum(handle.table.rule(page.page).budget_lines or 0 for page in pages)
+        files = Files(rows, days, _conflicts(pages), today, budget)
+        text = with_files(index, files, handle.table.rule(INDEX).budget_lines)
+    else:
+        text = with_catalogue(index, rows, days)
     return text if text == index else with_front(text, "last_updated", today.isoformat())
 
 
@@ -125,6 +147,22 @@ def _row(handle: Handle, page: PageText, zone: tzinfo, today: date) -> Catalogue
     )
 
 
+def _conflicts(pages: Sequence[PageText]) -> list[Conflict]:
+    """The conflicts that records of these pages name, each pair once."""
+    found: dict[frozenset[str], Conflict] = {}
+    for page in pages:
+        for one, other in _contradictions(page.text):
+            found.setdefault(frozenset((one, other)), Conflict(one, other, page.page))
+    return list(found.values())
+
+
+@lru_cache(_KEPT)
+def _contradictions(text: str) -> tuple[tuple[str, str], ...]:
+    """Per record and conflict of a page: the record's label and what it contradicts."""
+    records = [placed.record for placed in parse_records(text).records] if "Conflicts:" in text else []
+    return tuple((record.label, other) for record in records for other in record.conflicts)
+
+
 @lru_cache(_KEPT)
 def _tokens(text: str, count: Callable[[str], int]) -> int:
     return count(text)
@@ -133,13 +171,14 @@ def _tokens(text: str, count: Callable[[str], int]) -> int:
 @lru_cache(_KEPT)
 def _told(text: str, form: Form) -> tuple[tuple[str, ...], date | None]:
     """The latest titles of a page of records (none of other pages); the day of its last change, if it tells one."""
-    if form not in (Form.NEWEST_FIRST, Form.ADDED):
+    if form not in _RECORDS:
         return (), _day_told(text, form)
     found = parse_records(text).records
     records = [placed.record for placed in found if placed.record.day or placed.record.sources]
     numbered = sorted(enumerate(records), key=lambda one: (one[1].day or date.min, one[0]), reverse=True)
     titles = tuple(shortened(record.title, _EVENT_CHARACTERS) for _, record in numbered[:_TITLES])
     days = [day for record in records for day in (record.day, record.last_referenced) if day]
+    days += [day for day in (_day_told(text, form),) if day and form in BOARDS]
     return titles, max(days, default=None)
 
 
@@ -148,7 +187,7 @@ def _day_told(text: str, form: Form) -> date | None:
     if form is Form.DAILY_LINES:
         told = [line.day for line in daily.parse(text)]
     else:
-        told = [attention.parse(text).fact("last flush")[:10]]
+        told = [board(form).parse(text).fact("last flush")[:10]]
     return max((day for one in told if (day := _day(one))), default=None)
 
 
@@ -162,7 +201,8 @@ def _day(text: str) -> date | None:
 def _journal_lines(index: str) -> dict[PageId, str]:
     """What the catalogue of this index says of each journal."""
     found = (_JOURNAL.fullmatch(line.text) for line in outline(index) if line.part is Part.CATALOGUE)
-    return {journal_page(line[1]): line[2].replace("\\|", "|") for line in found if line}
+    days = ((line[1] or line[3], line[2] or line[4] or "") for line in found if line)
+    return {journal_page(day): what.replace("\\|", "|") for day, what in days}
 
 
 def _events(text: str) -> str:

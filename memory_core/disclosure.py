@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from memory_core.ids import PageId, Scope
-from memory_core.layouts import Priority
+from memory_core.layouts import Form, Priority
 
 
 class Step(StrEnum):
@@ -24,6 +24,7 @@ class Step(StrEnum):
     LAYER_0 = "layer 0"
     LAYER_1 = "layer 1"
     LAYER_2 = "layer 2"
+    TASKS = "tasks"
     SEARCH = "search"
     OPEN = "open"
 
@@ -35,7 +36,8 @@ class Loaded:
     `records` are the identities of the records in it; `cut` is True when the page was larger than what is shown.
     `shown` and `rest` are the marks (forms/units) of the page's parts that stand here and that do not: what a
     later turn needs to tell a changed part from a known one. `matched`: the message asked for this page (a row of the
-    index matched, or the agent opened it); False for what is always loaded and for P0 where nothing matched.
+    index matched, or the agent opened it); False for P0 where nothing matched, and for what is always loaded
+    unless it is just what was asked for. `form` is how the page is written.
     """
 
     page: PageId
@@ -50,6 +52,7 @@ class Loaded:
     shown: tuple[str, ...] = ()
     rest: tuple[str, ...] = ()
     matched: bool = False
+    form: Form = Form.ADDED
 
 
 @dataclass(frozen=True, slots=True)

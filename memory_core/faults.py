@@ -48,8 +48,9 @@ def _misread(handle: Handle, page: PageId, read: PageText) -> tuple[str, ...]:
         index = parse(read.text, handle.table)
         _, warning = index.budget(handle.table.default_budget_tokens)
         return tuple(f"index: {problem}" for problem in (*index.problems, *filter(None, [warning])))
-    if page == TASKS and (broken := tasks.parse(read.text).broken):
-        return (f"{page}: {broken}, so no task of it counts; correct it, a copy is kept at the next write.",)
+    if page == TASKS and (broken := (file := tasks.parse(read.text)).broken):
+        counted = f"{len(file.tasks)} tasks of it could be read" if file.tasks else "no task of it could be read"
+        return (f"{page}: {broken}; {counted}. The next save keeps a copy and writes it anew.",)
     if page == TASKS and not tasks.keeps_all(read.text):
         return (f"{page}: not all of it is in my form; a copy is kept at the next write.",)
     if page == FLUSH_STATE and (unread := flush_state.parse(read.text).broken):

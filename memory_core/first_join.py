@@ -32,6 +32,9 @@ PURPOSE_CHARACTERS = 300
 EDIT_TRIES = 5
 """How often an edit of the index is made anew when a hand changes the file at the same moment."""
 
+_UNROUTED = frozenset({Form.STATE, Form.JOURNAL, Form.ARCHIVE})
+"""What no row of a new index leads to: the program's files; days, which are read by search."""
+
 
 @dataclass(frozen=True, slots=True)
 class Birth:
@@ -54,7 +57,8 @@ async def ensure_index(handle: Handle, zone: tzinfo, *, rooms: Sequence[RoomKey]
         purpose=one_line(purpose, PURPOSE_CHARACTERS),
         created=day_in(zone, handle.clock.now()),
         zone=str(zone) if "/" in str(zone) else "",
-        pages=[page for page in await handle.store.pages() if handle.table.rule(page).form is not Form.STATE],
+        pages=[page for page in await handle.store.pages() if handle.table.rule(page).form not in _UNROUTED],
+        form=handle.layout.index_form,
     )
     try:
         await handle.store.commit([Change(INDEX, text, expect=None)])

@@ -4,14 +4,15 @@ Reading a scope's index gives an `OpenIndex`; pages and search results exist onl
 ONE scope, so that there is nothing to ask another scope's page with, and it opens a page for one of these reasons:
 
     the index leads there       a row of the routing table that is not [DEPRECATED]
-    the layout always loads it  a DM's SOUL, USER, MEMORY.md, attention; today's and yesterday's journal
+    the layout always loads it  what its start order names (Table.start): pages, two journals, the list of open tasks
     a convention was named      a page that this OpenIndex opened before names `conventions/<name>`
 
 Everything else is Denied, with a reason of `DENIALS` that the model sees and the log counts. What text says, whoever
 wrote it, opens nothing. SOUL.md is for every scope (`persona`); in a group it is a part of the agent's prompt, like
 its rules, and counts in no memory budget. `show` and `pages` are for a person's own command (/remem show), which is
-not held to the routes, only to the scope; program files are shown to nobody. `has_index`, `open_tasks`, `fingerprint`
-tell the bot what it must know of a memory besides: is there one, what is to be done, is a page as it was written.
+not held to the routes, only to the scope; program files are shown to nobody, but of pending_tasks.json a
+conversation may get the list of what is open (task_list). `has_index`, `open_tasks`, `fingerprint` tell the bot what
+it must know of a memory besides: is there one, what is to be done, is a page as it was written.
 
 Not here: how much may be disclosed (memory_core.loading, session, budget).
 """
@@ -19,7 +20,7 @@ Not here: how much may be disclosed (memory_core.loading, session, budget).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta, tzinfo
 from types import MappingProxyType
 
@@ -30,11 +31,12 @@ from memory_core.errors import Denied, UnknownPage
 from memory_core.forms.tasks import Task
 from memory_core.forms.tasks import parse as parse_tasks
 from memory_core.handle import Handle
-from memory_core.ids import DirectScope, GroupScope, PageId, Scope
+from memory_core.ids import GroupScope, PageId, Scope
 from memory_core.index import Index, Route, parse
-from memory_core.layouts import INDEX, TASKS, Form, PageRule, Table, journal_page
+from memory_core.layouts import INDEX, TASKS, Form, PageRule, Slot, Table, journal_page
 from memory_core.search import Found, Placed
 from memory_core.store.base import PageText, Stamp
+from memory_core.task_list import task_list
 
 __all__ = [
     "DENIALS",
@@ -65,7 +67,7 @@ DENIALS: Mapping[str, str] = MappingProxyType(
 )
 """Every reason of a refusal, and what it means."""
 
-SOUL = PageId("soul")
+_DAYS_BACK = {Slot.TODAY: 0, Slot.YESTERDAY: 1}
 RECENT_DAYS = 14
 """After so many days a journal belongs to the archive (design: sleep); what lasts of it stands on the pages."""
 
@@ -101,7 +103,8 @@ async def fingerprint(handle: Handle, page: PageId) -> str:
 
 async def persona(handle: Handle) -> str:
     """SOUL.md, which every scope may read, also one without an index; '' where there is none. Raises StoreError."""
-    read = await handle.store.read(SOUL) if _has(handle.table, SOUL) else None
+    page = handle.table.persona
+    read = await handle.store.read(page) if page is not None else None
     return read.text if read is not None else ""
 
 
@@ -151,21 +154,20 @@ class OpenIndex:
         return day_in(self.zone, self._handle.clock.now())
 
     @property
-    def journals(self) -> tuple[PageId, ...]:
-        """Today's and yesterday's journal, which a DM always loads; none for a group."""
-        if not isinstance(self._handle.scope, DirectScope):
-            return ()
-        return tuple(journal_page((self.today - timedelta(days=back)).isoformat()) for back in (0, 1))
+    def journals(self) -> Mapping[Slot, PageId]:
+        """The journals that a conversation begins with, by their places in the layout's start order."""
+        days = {place: back for place, back in _DAYS_BACK.items() if place in self._handle.table.start}
+        return {place: journal_page(str(self.today - timedelta(days=back))) for place, back in days.items()}
 
     def refusal(self, page: PageId) -> str:
         """Why `page` may not be opened now: a reason of DENIALS, '' if it may."""
         rule = _rule(self._handle.table, page)
         if rule is None:
             return "not_in_layout"
+        if page == INDEX or page in self._handle.table.start or page in self.journals.values():
+            return ""
         if rule.form is Form.STATE:
             return "program_file"
-        if page == INDEX or page in self.journals or self._always(page):
-            return ""
         if is_convention(page):
             return "" if page in self._named else "not_named"
         rows = [route for route in self.index.routes if route.page == page]
@@ -186,6 +188,8 @@ class OpenIndex:
         if page == INDEX:
             return self.page
         read = await self._handle.store.read(page)
+        if page == TASKS and read is not None:
+            return replace(read, text=task_list(parse_tasks(read.text).tasks, self.today), bad_bytes=())
         if read is not None and not is_convention(page):
             self._named.update(conventions_in(read.text, self._handle.table))
         return read
@@ -244,9 +248,6 @@ class OpenIndex:
         first = journal_page((self.today - timedelta(days=RECENT_DAYS)).isoformat())
         return form is not Form.ARCHIVE and (form is not Form.JOURNAL or page >= first)
 
-    def _always(self, page: PageId) -> bool:
-        return isinstance(self._handle.scope, DirectScope) and page in self._handle.table.start
-
 
 def denied(reason: str, page: PageId) -> Denied:
     """The refusal of `page` for a reason of DENIALS."""
@@ -258,7 +259,3 @@ def _rule(table: Table, page: PageId) -> PageRule | None:
         return table.rule(page)
     except UnknownPage:
         return None
-
-
-def _has(table: Table, page: PageId) -> bool:
-    return _rule(table, page) is not None

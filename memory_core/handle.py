@@ -11,7 +11,7 @@ from datetime import UTC, tzinfo
 
 from memory_core.clock import Clock
 from memory_core.errors import BadInput
-from memory_core.ids import Scope
+from memory_core.ids import GroupScope, Scope
 from memory_core.layouts import Layout, Table
 from memory_core.ledger.base import ScopeLedger, ScopeLedgers
 from memory_core.store.base import Store, Stores
@@ -46,6 +46,11 @@ class Handle:
     def table(self) -> Table:
         """The layout's table for this kind of scope."""
         return self.layout.table(self.scope)
+
+
+def name_of(handle: Handle) -> str:
+    """The group's name; '' in a DM."""
+    return handle.scope.name if isinstance(handle.scope, GroupScope) else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,9 @@
 
 Reading is lenient, because people write this file by hand: a BOM, CRLF, blank lines before the front matter, front
 matter that is no YAML, other column orders, missing outer pipes, Chinese headings are all read; what could not be
-understood is told in `problems` and blocks nothing. A routing row's file becomes a page id through the layout's
-table; what the table does not list is no page, so that no row can point out of the scope.
+understood is told in `problems` and blocks nothing. Where it leads is read in index_routes.
 
-Writing is in index_edit (offered here too): it adds and replaces lines and touches nothing else.
+Writing is in index_edit and index_files (offered here too): it adds and replaces lines and touches nothing else.
 """
 
 from __future__ import annotations
@@ -16,9 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import tzinfo
 
-from memory_core.ids import PageId
 from memory_core.index_edit import (
-    DEAD,
     CatalogueRow,
     Route,
     deprecate,
@@ -29,21 +26,27 @@ from memory_core.index_edit import (
     with_route,
     with_rule,
 )
+from memory_core.index_files import Conflict, Files, with_files
 from memory_core.index_fit import within
-from memory_core.index_lines import Line, Part, cells, columns, is_alignment, key_of, outline, paths_in
-from memory_core.layouts import Form, PageRule, Priority, Table
+from memory_core.index_lines import Line, Part, key_of, outline
+from memory_core.index_routes import RouteReader, page_asked, page_named, routes_of_files
+from memory_core.layouts import Table
 from memory_core.script import fold
 from memory_core.zone_names import zone_named
 
 __all__ = [
     "CatalogueRow",
+    "Conflict",
+    "Files",
     "Index",
     "Route",
     "deprecate",
     "new_index",
+    "page_asked",
     "page_named",
     "parse",
     "with_catalogue",
+    "with_files",
     "with_front",
     "with_rooms",
     "with_route",
@@ -54,11 +57,6 @@ __all__ = [
 MINIMUM_BUDGET_TOKENS = 500
 _HIGHEST_BUDGET_TOKENS = 10_000_000
 _BULLET = re.compile(r"\s*(?:[-*+•]\s+|\d{1,3}[.)、]\s*)(.*)")
-_ARROW = re.compile(r"\s*(?:->|=>|→|⇒)\s*")
-_PRIORITY = re.compile(r"\W*p?([0-3])\b", re.IGNORECASE)
-_NOT_ROUTED = {Form.STATE, Form.INDEX, Form.ARCHIVE}
-_GROUP_FOLDER = re.compile(r"memory/groups/([^/]+)/")
-_ROOTS = {"memory", "people", ".", "~"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,50 +115,19 @@ def parse(text: str, table: Table) -> Index:
     ):
         problems.append("The file begins with a `---` line that opens no front matter; it is read as a rule line.")
     rules = tuple(_rules([line for line in lines if line.part is Part.RULES]))
-    reader = _Routes(table, fold(front.get("group_name", "")))
+    group = fold(front.get("group_name", ""))
+    reader = RouteReader(table, group)
     for line in lines:
         if line.part is Part.ROUTES:
             reader.take(line)
-    index = Index(front, rooms, rules, tuple(reader.routes), (*problems, *reader.problems))
+    named = {route.page for route in reader.routes}
+    listed = [route for route in routes_of_files(lines, table, group) if route.page not in named]
+    index = Index(front, rooms, rules, (*reader.routes, *listed), (*problems, *reader.problems))
     zone = front.get("timezone", "")
     if zone and index.zone is None:
         unknown = f"timezone is {zone[:40]!r}, which is no known zone; the host's zone is used."
         index = Index(front, rooms, rules, index.routes, (*index.problems, unknown))
     return index
-
-
-def page_named(path: str, table: Table, group: str = "") -> PageId | None:
-    """The page that a file name in a row means: `attention`, `conventions/api`, `memory/groups/x/project`, `USER`.
-
-    Only what `table` lists; no state files; nothing that climbs out of the scope. `.md` is already dropped.
-    """
-    parts = path.split("/")
-    if ".." in parts or not all(parts):
-        return None
-    for rule in table.rules:
-        if rule.form not in _NOT_ROUTED and (page := _page_of_file(f"{path}.md", rule)):
-            return page
-    below = range(len(parts)) if fold(parts[0]) in _ROOTS | ({group} - {""}) else range(1)
-    for at in below:
-        rest = "/".join(parts[at:])
-        for rule in table.rules:
-            if rule.form in _NOT_ROUTED:
-                continue
-            if rule.name_in(PageId(rest)) is not None:
-                return PageId(rest)
-            if not rule.page.endswith("*") and fold(rest) == fold(rule.page):
-                return rule.page
-    return None
-
-
-def _page_of_file(file: str, rule: PageRule) -> PageId | None:
-    """The page id if `file` is `rule`'s file, whatever the group."""
-    pattern = re.escape(rule.file).replace(r"\{group\}", "[^/]+").replace(r"\{name\}", "(?P<name>.+)")
-    match = re.fullmatch(pattern, file)
-    if match is None:
-        return None
-    page = PageId(rule.page.replace("*", match.groupdict().get("name") or ""))
-    return page if rule.name_in(page) is not None else None
 
 
 def _front(lines: Sequence[Line]) -> tuple[dict[str, str], tuple[str, ...], list[str]]:
@@ -247,78 +214,3 @@ def _rules(lines: Sequence[Line]) -> list[str]:
         elif rule := (bullet[1] if bullet else text).strip():
             rules.append(re.sub(r"^\\(?=[#>`~|+*=\-\\])", "", rule))
     return rules
-
-
-def _struck(trigger: str) -> bool:
-    return len(trigger) > 4 and trigger.startswith("~~") and trigger.endswith("~~")
-
-
-class _Routes:
-    """Reads routing rows one after the other: a table with or without header and pipes, or `words -> file` lines."""
-
-    def __init__(self, table: Table, group: str) -> None:
-        self.routes: list[Route] = []
-        self.problems: list[str] = []
-        self._table = table
-        self._group = group
-        self._columns: dict[str, int] = {}
-
-    def take(self, line: Line) -> None:
-        """One line of the routing part."""
-        if line.heading:
-            self._columns = {}
-        if not line.live:
-            return
-        row = cells(line.text)
-        if not row:
-            self._arrow(line.text)
-        elif header := columns(row):
-            self._columns = header
-        elif not is_alignment(row) and any(row):
-            self._row(row)
-
-    def _row(self, row: Sequence[str]) -> None:
-        at = self._columns if "file" in self._columns else self._guess(row)
-        trigger, file, priority = (
-            row[at[column]] if at.get(column, len(row)) < len(row) else ""
-            for column in ("trigger", "file", "priority")
-        )
-        self._add(trigger, file, priority, dead=any(DEAD.search(cell) for cell in row) or _struck(trigger))
-
-    def _arrow(self, text: str) -> None:
-        bullet = _BULLET.fullmatch(text)
-        parts = _ARROW.split(bullet[1] if bullet else text.strip())
-        if len(parts) == 2 and all(parts):
-            self._add(parts[0], parts[1], "", dead=bool(DEAD.search(text)) or _struck(parts[0]))
-
-    def _guess(self, row: Sequence[str]) -> dict[str, int]:
-        """The columns of a table without a header, told by what the cells hold."""
-        at: dict[str, int] = {}
-        for position, cell in enumerate(row):
-            if "priority" not in at and _PRIORITY.fullmatch(cell):
-                at["priority"] = position
-            elif "file" not in at and any(page_named(path, self._table, self._group) for path in paths_in(cell)):
-                at["file"] = position
-        rest = [position for position in range(len(row)) if position not in at.values()]
-        return at | {
-            "trigger": rest[0] if rest else len(row),
-            "file": at.get("file", rest[1] if len(rest) > 1 else 0),
-        }
-
-    def _add(self, trigger: str, file: str, priority: str, *, dead: bool) -> None:
-        words = DEAD.sub("", trigger).strip()
-        for path in paths_in(DEAD.sub("", file)):
-            page = page_named(path, self._table, self._group)
-            if page is None:
-                self.problems.append(
-                    f"The routing row {words[:60]!r} names {path[:60]!r}, which is no page of this memory."
-                )
-                continue
-            if (other := _GROUP_FOLDER.match(fold(path))) and self._group and other[1] != self._group:
-                self.problems.append(
-                    f"The routing row {words[:60]!r} names another group's file; this group's own is used."
-                )
-            own = self._table.rule(page).priority
-            given = _PRIORITY.match(priority)
-            rank = Priority(int(given[1])) if given else Priority.P3 if own is None else own
-            self.routes.append(Route(words, page, rank, dead))

@@ -30,7 +30,7 @@ from memory_core.index_lines import (
     outline,
     paths_in,
 )
-from memory_core.layouts import PageRule, Priority, Table
+from memory_core.layouts import IndexForm, PageRule, Priority, Table
 from memory_core.text import one_line
 
 CATALOGUE_ROWS = 40
@@ -100,11 +100,13 @@ def new_index(
     created: date,
     zone: str,
     pages: Sequence[PageId] = (),
+    form: IndexForm = IndexForm.ROUTES,
 ) -> str:
     """The text of a new index: every page that `table` routes to, and those of `pages` (found on disk) besides.
 
     `name` is the group's or project's name as people see it, `rooms` the room keys, `zone` a zone's name or offset.
     """
+    title = "Memory Index" if form is IndexForm.FILES else f"Memory of {cell_text(name) or 'this room'}"
     is_group = any("{group}" in rule.file for rule in table.rules)
     front = [
         f"{'group_name' if is_group else 'name'}: {quoted(name)}",
@@ -124,7 +126,7 @@ def new_index(
         *front,
         "---",
         "",
-        f"# Memory of {cell_text(name) or 'this room'}",
+        f"# {title}",
         "",
         "## Hard Rules",
         "",
@@ -227,13 +229,17 @@ def deprecate(text: str, page: PageId) -> str:
 
 
 def with_catalogue(text: str, rows: Sequence[CatalogueRow], journals: Sequence[tuple[str, str]]) -> str:
-    """`text` with its catalogue rebuilt: at most 40 pages, and the last seven journals (day, what happened).
+    """`text` with its catalogue rebuilt: at most 40 pages, and the last seven journals (day, what happened)."""
+    return with_block(text, _catalogue(rows, journals))
 
-    The block between the two markers is replaced; without markers it is added at the end.
+
+def with_block(text: str, block: Sequence[str]) -> str:
+    """`text` with what stands between the two markers replaced by `block`, markers included.
+
+    Without markers it is added at the end.
     """
     lines = list(outline(text))
     derived = [at for at, line in enumerate(lines) if line.part is Part.CATALOGUE]
-    block = _catalogue(rows, journals)
     if not derived:
         return _joined(_inserted(lines, len(lines), [*_gap(lines, len(lines)), *block], newline_of(text)))
     end = derived[-1] + 1

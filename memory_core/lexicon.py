@@ -16,11 +16,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
+from memory_core.lexicon_categories import CODING, DECISIONS, LESSONS, PLAIN, STRONG, TOOLS, WEAK
 from memory_core.script import fold, is_paired
 from memory_core.terms import terms
 
 _TYPO_LETTERS = 6
-STRONG, PLAIN, WEAK = 1.0, 0.65, 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +187,10 @@ _LISTS: Mapping[str, Mapping[float, str]] = {
     "experience": _EXPERIENCE,
     "people": _PEOPLE,
     "daily": _DAILY,
+    "context": {weight: f"{text}|{CODING[weight]}" for weight, text in _PROJECT.items()},
+    "decisions": {weight: f"{text}|{CODING[weight]}" for weight, text in DECISIONS.items()},
+    "lessons": LESSONS,
+    "tools": TOOLS,
 }
 
 _GENERIC_TEXT = """

@@ -102,6 +102,12 @@ def best_convention(message: str, names: Sequence[PageId], index: Index, table: 
     return names[-top[1]] if top[0] >= THRESHOLD else None
 
 
+def speaks_of(message: str, lexicon: str) -> bool:
+    """Do the words of that list, by themselves, find something in the message that would be a match?"""
+    found = _cue_hits(_said(message), cues(lexicon), set())
+    return LEXICON_SHARE * min(_sum(found), LEXICON_LIMIT) >= THRESHOLD
+
+
 def _score(
     said: _Said, route: Route, rule: PageRule, rarity: Mapping[str, float], *, helps_alone: bool
 ) -> Match | None:

@@ -7,8 +7,9 @@ and ceilings are fresh, and what the old one disclosed has left the prompt.
     wrote(page, sha)    after the bot itself wrote a page: what it wrote stands in the conversation, so the page is
                         not loaded again because of it. A hand edit after that is told by its hash.
 
-Ceilings count whole pages, not excerpts of a search: two pages of P0 to P2, one of P3, one convention. The parts of a
-DM's layer 0 and its journals are no routed pages and count only in tokens.
+Ceilings count whole pages, not excerpts of a search: two pages of P0 to P2 (twice as many as the layout lets one
+message route to: four in dreaming), one of P3, one convention. The parts of a DM's layer 0, its journals and the list
+of tasks are no routed pages and count only in tokens.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from dataclasses import dataclass, field, replace
 from memory_core.disclosure import Disclosure, Loaded, Step
 from memory_core.errors import BadInput
 from memory_core.ids import PageId
-from memory_core.layouts import Priority
+from memory_core.layouts import Priority, Table
+from memory_core.routing import Match
 
 _OPENED = frozenset({Step.PAGE, Step.LAYER_1, Step.OPEN, Step.CONVENTION})
 
@@ -94,12 +96,25 @@ class Session:
         last = [part.sha256 for part in self.parts if part.page == page and part.sha256][-1:]
         return frozenset((*last, *(sha for written, sha in self.written if written == page)))
 
-    def over_ceiling(self, page: PageId, priority: Priority | None, more: Iterable[Loaded] = ()) -> str:
+    def under(self, table: Table) -> Session:
+        """The session with the ceilings of its layout, unless it was given others."""
+        ours = self.ceilings == Ceilings() and table.session_pages != self.ceilings.pages
+        return replace(self, ceilings=Ceilings(pages=table.session_pages)) if ours else self
+
+    def over_ceiling(
+        self,
+        page: PageId,
+        priority: Priority | None,
+        more: Iterable[Loaded] = (),
+        chosen: Iterable[Match] = (),
+    ) -> str:
         """Why one more page of that priority (None: a convention) would be too many, '' if it would not.
 
-        `more` are parts of the disclosure that is being made. A page that was opened already is never one too many.
+        `more` are parts of the disclosure that is being made, `chosen` pages that will be. A page that was opened
+        already is never one too many.
         """
         opened = self.opened | {part.page: part.priority for part in more if part.step in _OPENED}
+        opened |= {found.page: found.priority for found in chosen}
         if page in opened:
             return ""
         kind, limit = self._kind(priority)

@@ -60,6 +60,8 @@ _ATTENTION = """\
 _TITLES = {
     "user": "User",
     "memory": "Memory",
+    "active_context": "Active Context",
+    "channel_context": "Channel Context",
     "longterm": "Long-term",
     "daily-synced": "Daily",
     "project": "Project",
@@ -68,10 +70,10 @@ _TITLES = {
 }
 
 
-def new_page(table: Table, page: PageId) -> str | None:
+def new_page(table: Table, page: PageId, name: str = "") -> str | None:
     """The text of a new page of `table`; None for one that has no template (the index, states, journals, archives).
 
-    Raises UnknownPage.
+    `name` is the group's, for a page that begins with it. Raises UnknownPage.
     """
     rule = table.rule(page)
     match rule.form:
@@ -79,6 +81,9 @@ def new_page(table: Table, page: PageId) -> str | None:
             return _SOUL if rule.shared else _MEMORY.format(index=table.rule(INDEX).file)
         case Form.ATTENTION:
             return _ATTENTION
+        case Form.SECTIONS | Form.ACTIVE | Form.CHANNEL:
+            title = name if name and rule.form is Form.CHANNEL else _title(rule, page)
+            return "\n\n".join([f"# {title}", *(f"## {section}" for section in rule.sections)]) + "\n"
         case Form.NEWEST_FIRST | Form.ADDED | Form.DAILY_LINES:
             return f"# {_title(rule, page)}\n"
         case _:
@@ -86,4 +91,6 @@ def new_page(table: Table, page: PageId) -> str | None:
 
 
 def _title(rule: PageRule, page: PageId) -> str:
+    if rule.form is Form.SECTIONS:
+        return "Long-Term Memory"
     return _TITLES.get(page) or (rule.name_in(page) or page).replace("-", " ").capitalize()

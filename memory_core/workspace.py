@@ -163,6 +163,7 @@ def _wanted(tree: Tree, layout: Layout, day: date, zone: str) -> list[tuple[Pure
                 created=day,
                 zone=zone,
                 pages=_own_routes(pages, tree),
+                form=layout.index_form,
             )
         if text is not None:
             wanted.append((pages.file(rule.page), text))

@@ -1,6 +1,6 @@
 """Applying a plan: page by page, each read, merged, written and read back; then catalogue, state, cursors.
 
-    pages → catalogue → flush-state.json → ledger (cursors, receipt)
+    pages → catalogue → flush-state.json → heartbeat-state.json (of a sleep) → ledger (cursors, receipt)
 
 Every step can be repeated: a page on which all operations are done already is not written, and that reading is the
 proof that they are. A page that changed since it was read is read and merged again, a few times. So a plan that was
@@ -24,15 +24,16 @@ from memory_core.errors import PageBlocked, PageChanged, PageDamaged, PageExists
 from memory_core.flush.draft import start_text
 from memory_core.flush.plans import Body, Receipt, Waiting, dump, dump_receipt, load
 from memory_core.flush.standing import Standing, together
-from memory_core.forms import flush_state, tasks
-from memory_core.handle import Handle
+from memory_core.forms import flush_state, heartbeat, tasks
+from memory_core.handle import Handle, name_of
 from memory_core.ids import PageId
-from memory_core.layouts import FLUSH_STATE, INDEX, TASKS, Form, backup_page
+from memory_core.layouts import FLUSH_STATE, HEARTBEAT, INDEX, TASKS, Form, backup_page
 from memory_core.ledger.base import Plan
 from memory_core.operations import Operation
 from memory_core.operations.pages import Unmake
 from memory_core.store.base import Change, PageText, Stamp
 
+_NAMES = {FLUSH_STATE: "flush-state", HEARTBEAT: "heartbeat-state"}
 ATTEMPTS = 8
 """How often a page is read and merged again when somebody else keeps changing it."""
 
@@ -44,12 +45,14 @@ async def finish(handle: Handle, plan: Plan, standing: Standing | None = None) -
     """
     body = load(plan.operations)
     damaged: dict[PageId, str] = {}
-    written = await apply(handle, body.operations, standing, damaged)
+    last = tuple(one for one in body.operations if one.page == HEARTBEAT)
+    written = await apply(handle, [one for one in body.operations if one.page != HEARTBEAT], standing, damaged)
     standing = standing.with_(written.values()) if standing else None
     if body.operations:
         await _catalogue(handle, standing, damaged, body.receipt.at)
     stamps = {page: one.stamp for page, one in written.items() if _is_watched(handle, page)}
     await _write_state(handle, body, stamps, standing)
+    await apply(handle, last, standing, damaged)
     left = tuple(Waiting(plan.number, one) for one in body.operations if one.page in damaged)
     receipt = _read_back(body, damaged)
     closed = replace(body, receipt=receipt, operations=(), waiting=(*body.waiting, *left))
@@ -131,7 +134,7 @@ async def _bring(
 ) -> PageText | None:
     """As `_write`. Raises PageBlocked."""
     form = handle.table.rule(page).form
-    start = start_text(handle.table, page)
+    start = start_text(handle.table, page, name_of(handle))
     for _ in range(ATTEMPTS):
         standing, known = await _read(handle, page, known), None
         before = start if standing is None else standing.text
@@ -146,10 +149,17 @@ async def _bring(
         if damaged is not None and standing is not None and standing.bad_bytes:
             damaged[page] = ""
             return standing
-        if standing is not None and page == TASKS and not tasks.keeps_all(standing.text):
+        if standing is not None and _is_broken(standing):
             await keep_copy(handle, standing)
         await _commit(handle, Change(page, None if gone else text, standing.stamp if standing else None))
     raise PageChanged(f"{page} kept changing while it was written; what was to be written waits for the next flush.")
+
+
+def _is_broken(standing: PageText) -> bool:
+    """Is it a side file of which something would be lost, and that is copied before it is written anew?"""
+    if standing.page == HEARTBEAT:
+        return heartbeat.parse(standing.text).broken
+    return standing.page == TASKS and not tasks.keeps_all(standing.text)
 
 
 async def _read(handle: Handle, page: PageId, known: Standing | None) -> PageText | None:
@@ -188,8 +198,8 @@ async def _write_state(handle: Handle, body: Body, stamps: Mapping[PageId, Stamp
 
 
 def _is_watched(handle: Handle, page: PageId) -> bool:
-    """Does the state keep this page's stamp? Journals only grow and would make the state grow with them."""
-    return handle.table.rule(page).form not in (Form.JOURNAL, Form.STATE)
+    """Does the state keep this page's stamp? Journals and archives come and come; the state must not grow so."""
+    return handle.table.rule(page).form not in (Form.JOURNAL, Form.ARCHIVE, Form.STATE)
 
 
 def _state(old: flush_state.FlushState, body: Body, stamps: Mapping[PageId, Stamp]) -> flush_state.FlushState:
@@ -216,7 +226,7 @@ def _state(old: flush_state.FlushState, body: Body, stamps: Mapping[PageId, Stam
 
 async def keep_copy(handle: Handle, standing: PageText) -> PageId:
     """Copy a broken state file beside it, under a name that its content gives; once for the same content."""
-    name = "flush-state" if standing.page == FLUSH_STATE else "pending_tasks"
+    name = _NAMES.get(standing.page, "pending_tasks")
     digest = hashlib.sha256(standing.text.encode("utf-8", "replace")).hexdigest()[:12]
     page = backup_page(f"{name}-{digest}")
     await _commit(handle, Change(page, standing.text, None))

@@ -1,82 +1,142 @@
-"""How a task, a status, a blocker or a fact of the environment changes attention and pending_tasks.json.
+"""How a task, a status, a blocker, a topic or a fact of the environment changes the board and pending_tasks.json.
 
 A task is known by its title's words, so that "the release notes are done" finds "Write the release notes". What is
-done keeps its row, marked with the day, until the first flush of a later day. What stands there already is news only
-if it was stated by the very same message: written at once, by a process that ended before it could mark that.
+done stays on the board as long as its form says (memory_core.forms.board) and 7 days in pending_tasks.json; what is
+overdue stands first. In a layout without a board tasks stand in pending_tasks.json alone, and a blocker is a blocked
+task there. A task that is said again without news was touched: it is not overdue for want of a word. What stands
+there already is news only if it was stated by the very same message: written at once, by a process that ended before
+it could mark that.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from datetime import datetime, tzinfo
+from datetime import date, datetime, tzinfo
 from typing import Protocol
 
 from memory_core.clock import day_in
 from memory_core.flush.bars import Fact
-from memory_core.flush.sameness import best, words
-from memory_core.forms import attention, tasks
+from memory_core.flush.sameness import Words, best, opposes, repeats, words
+from memory_core.forms import listed, tasks
+from memory_core.forms.board import Attention, Board, TaskRow, board
 from memory_core.forms.tasks import Task, TaskStatus
 from memory_core.ids import MessageKey, PageId
-from memory_core.layouts import TASKS, Kind
+from memory_core.layouts import TASKS, Form, Kind, Table
 from memory_core.operations import Operation
-from memory_core.operations.attention import DropBlocker, DropRow, PutBlocker, PutFact, PutRow, PutTask
+from memory_core.operations.attention import (
+    DropBlocker,
+    DropRow,
+    DropTask,
+    MendTasks,
+    PutBlocker,
+    PutFact,
+    PutRow,
+    PutTask,
+    RaiseRows,
+)
 from memory_core.text import one_line
+
+DOING = frozenset({Kind.TASK, Kind.STATUS, Kind.BLOCKER})
+"""The kinds that go to pending_tasks.json where a layout has no board."""
 
 _FACT = re.compile(
     r"(?P<key>\S[^\n]{1,58}?)\s*(?:[:：=]\s|\s(?:is|are|ist|sind)(?: now| at| on)?\s|[是在])\s*(?P<value>\S.*)"
 )
+_SIGNED = re.compile(r" \(@[^()]*\)\Z")
 _BLOCKER_CHARACTERS = 300
 
 
 class Target(Protocol):
     """The draft that the changes go into (memory_core.flush.draft.Draft)."""
 
+    table: Table
     texts: dict[PageId, str]
     zone: tzinfo
     now: datetime
 
-    def do(self, operation: Operation) -> bool:
+    def do(self, operation: Operation, *, undone: bool = True) -> bool:
         """Add the operation, unless it changes nothing."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class AttentionDraft:
-    """Changes of one scope's attention page, into a draft."""
+    """Changes of one scope's board, into a draft; `page` None: the layout has none."""
 
     draft: Target
-    page: PageId
+    page: PageId | None
 
     def take(self, fact: Fact) -> bool:
         """Write the fact; True if it is news."""
         match fact.kind:
+            case Kind.BLOCKER if self.page:
+                return self._blocker(fact, self.page)
             case Kind.BLOCKER:
-                return self._blocker(fact)
-            case Kind.ENVIRONMENT:
-                return self._environment(fact)
+                return self._task(replace(fact, title=fact.body, status=fact.status or TaskStatus.BLOCKED))
             case Kind.TASK | Kind.STATUS:
                 return self._task(fact)
+            case Kind.ENVIRONMENT if self.page:
+                return self._environment(fact, self.page)
+            case _ if self.page and self._section(fact):
+                return self._topic(fact, self.page)
             case _:
                 return True
 
-    def clear_done(self) -> None:
-        """Take the tasks out that were marked as done on an earlier day."""
+    def tidy(self) -> None:
+        """What every flush with content does besides: done tasks leave in time, a broken file is mended, what is
+        overdue comes first."""
         today = day_in(self.draft.zone, self.draft.now)
-        text = self._text()
-        kept = {row.key for row in attention.parse(attention.without_done(text, today)).tasks}
-        for row in attention.parse(text).tasks:
+        at = self.draft.now.astimezone(self.draft.zone)
+        if TASKS in self.draft.texts:
+            self.draft.do(MendTasks(TASKS, at), undone=False)
+        if self.page is not None:
+            self._clear_done(self.page, today)
+        for task in self._file.tasks:
+            if task.status is TaskStatus.DONE and not task.completed_at:
+                self.draft.do(PutTask(TASKS, replace(task, completed_at=at.isoformat(timespec="seconds")), at))
+            elif tasks.has_left(task, today):
+                self.draft.do(DropTask(TASKS, task.id, at))
+        late = [task.title for task in tasks.ordered(self._file.open, today) if tasks.overdue(task, today)]
+        if self.page is not None and late and self.page in self.draft.texts:
+            self.draft.do(RaiseRows(self.page, tuple(late), self._form))
+
+    def _clear_done(self, page: PageId, today: date) -> None:
+        """Take the tasks off the board that were marked as done long enough ago."""
+        text = self._text
+        kept = {row.key for row in self._board.parse(self._board.without_done(text, today)).tasks}
+        for row in self._board.parse(text).tasks:
             if row.key not in kept:
-                self.draft.do(DropRow(self.page, row.task, keys=self._stated_by(row.key)))
+                self.draft.do(DropRow(page, row.task, keys=self._stated_by(row.key), board=self._form))
+
+    @property
+    def _form(self) -> Form:
+        return self.draft.table.rule(self.page).form if self.page else Form.ATTENTION
+
+    @property
+    def _board(self) -> Board:
+        return board(self._form)
+
+    @property
+    def _text(self) -> str:
+        return self.draft.texts.get(self.page, "") if self.page else ""
+
+    @property
+    def _said(self) -> Attention:
+        return self._board.parse(self._text)
+
+    @property
+    def _file(self) -> tasks.TaskFile:
+        return tasks.parse(self.draft.texts.get(TASKS, ""))
+
+    def _section(self, fact: Fact) -> str:
+        """The heading of a kind that is an item of its own section."""
+        return "" if fact.kind in DOING else self.draft.table.section_of.get(fact.kind, "")
 
     def _stated_by(self, row: str) -> tuple[MessageKey, ...]:
         """The message that stated the task of that row."""
-        known = tasks.parse(self.draft.texts.get(TASKS, "")).tasks
-        found = [task.source.rpartition(", ")[2] for task in known if attention.TaskRow(task.title).key == row]
+        found = [task.source.rpartition(", ")[2] for task in self._file.tasks if TaskRow(task.title).key == row]
         return tuple(MessageKey(key) for key in found if key)
-
-    def _text(self) -> str:
-        return self.draft.texts.get(self.page, "")
 
     def _task(self, fact: Fact) -> bool:
         """A new task, or what changed about a known one."""
@@ -84,22 +144,21 @@ class AttentionDraft:
         known = self._known(fact)
         if known is not None:
             return self._change(known, fact, status)
-        if fact.kind is Kind.STATUS and status is TaskStatus.DONE:
-            gone = best(words(fact.text), ((one, words(one)) for one in attention.parse(self._text()).blockers))
-            return True if gone is None else self.draft.do(DropBlocker(self.page, gone)) or True
+        if self.page and fact.kind is Kind.STATUS and status is TaskStatus.DONE:
+            gone = best(words(fact.text), ((one, words(one)) for one in self._said.blockers))
+            return True if gone is None else self.draft.do(self._drop(self.page, gone)) or True
         return self._new(fact, status or TaskStatus.PENDING)
 
     def _known(self, fact: Fact) -> Task | None:
-        """The task that the fact is about: of the open ones, also those that stand in the table only."""
-        file = tasks.parse(self.draft.texts.get(TASKS, ""))
-        rows = attention.parse(self._text()).tasks
-        known = {attention.TaskRow(task.title).key: task for task in file.open}
-        done = {attention.TaskRow(task.title).key for task in file.tasks} - known.keys()
-        for row in rows:
+        """The task that the fact is about: of the open ones, also those that stand on the board only."""
+        file = self._file
+        known = {TaskRow(task.title).key: task for task in file.open}
+        done = {TaskRow(task.title).key for task in file.tasks} - known.keys()
+        for row in self._said.tasks:
             if row.key not in known and row.key not in done:
                 status = tasks.status_of(row.status) or TaskStatus.PENDING
                 known[row.key] = Task(tasks.task_id(fact.sources[0].keys[0], row.task), row.task, status)
-        asked = words(fact.title if fact.kind is Kind.TASK else fact.text)
+        asked = words(fact.text if fact.kind is Kind.STATUS else fact.title)
         return best(asked, ((task, words(task.title)) for task in known.values()))
 
     def _new(self, fact: Fact, status: TaskStatus) -> bool:
@@ -118,14 +177,18 @@ class AttentionDraft:
         return self._put(task, fact)
 
     def _change(self, task: Task, fact: Fact, status: TaskStatus | None) -> bool:
-        """The same task said again changes nothing but what is new: its status, its day."""
+        """The same task said again is no news but for what is new: its status, its day. It was touched anyhow."""
         due = fact.due.isoformat() if fact.due else task.due
-        wanted = status if status and (fact.kind is Kind.STATUS or status is not TaskStatus.PENDING) else task.status
+        wanted = (
+            status if status and (fact.kind is not Kind.TASK or status is not TaskStatus.PENDING) else task.status
+        )
         new = replace(tasks.with_status(task, wanted, fact.said_at.astimezone(self.draft.zone)), due=due)
         if new == task:
+            self._touch(task, fact)
             return self._stated(task, fact, status)
+        new = replace(new, updated_at=self._moment(fact))
         if not new.source:
-            new = replace(new, created_at=self._moment(fact), source=str(fact.sources[0]))
+            new = replace(new, created_at=self._moment(fact), source=str(fact.sources[0]), updated_at="")
         return self._put(new, fact, old=task)
 
     def _stated(self, task: Task, fact: Fact, status: TaskStatus | None) -> bool:
@@ -137,39 +200,70 @@ class AttentionDraft:
             return self._new(fact, status or TaskStatus.PENDING) or True
         return self._put(task, fact) or True
 
+    def _touch(self, task: Task, fact: Fact) -> None:
+        """Note a later day on which a task of the file was spoken of."""
+        moment = self._moment(fact)
+        if self._file.find(task.id) == task and moment[:10] > str(task.touched or ""):
+            at = self.draft.now.astimezone(self.draft.zone)
+            self.draft.do(PutTask(TASKS, replace(task, updated_at=moment), at))
+
     def _put(self, task: Task, fact: Fact, old: Task | None = None) -> bool:
-        done = task.status is TaskStatus.DONE
-        notes = [f"due {task.due}"] if task.due and not done else []
-        notes += [f"done {fact.day.isoformat()}"] if done else []
-        who = "" if old else fact.who
-        row = attention.TaskRow(task.title, task.status.value, who, ", ".join(notes))
-        keys = (*self._stated_by(row.key), *(key for source in fact.sources for key in source.keys))
-        first = self.draft.do(PutRow(self.page, row, keys=tuple(dict.fromkeys(keys))))
+        first = self._put_row(self.page, task, fact, new=old is None) if self.page else False
         second = self.draft.do(PutTask(TASKS, task, self.draft.now.astimezone(self.draft.zone)))
         return first or second
 
-    def _blocker(self, fact: Fact) -> bool:
-        blockers = attention.parse(self._text()).blockers
-        known = best(words(fact.text), ((one, words(one)) for one in blockers))
+    def _put_row(self, page: PageId, task: Task, fact: Fact, *, new: bool) -> bool:
+        done = task.status is TaskStatus.DONE
+        notes = [f"due {task.due}"] if task.due and not done else []
+        notes += [f"done {fact.day.isoformat()}"] if done else []
+        row = TaskRow(task.title, task.status.value, fact.who if new else "", ", ".join(notes))
+        keys = (*self._stated_by(row.key), *(key for source in fact.sources for key in source.keys))
+        return self.draft.do(PutRow(page, row, keys=tuple(dict.fromkeys(keys)), board=self._form))
+
+    def _blocker(self, fact: Fact, page: PageId) -> bool:
+        known = best(words(fact.text), ((one, words(one)) for one in self._said.blockers))
         if tasks.status_of(fact.status) is TaskStatus.DONE:
-            return known is not None and self.draft.do(DropBlocker(self.page, known))
+            return known is not None and self.draft.do(self._drop(page, known))
         keys = tuple(key for source in fact.sources for key in source.keys)
         if known is not None:
-            stated = keys[0] in attention.keys_of(self._text(), blocker=known)
-            self.draft.do(PutBlocker(self.page, known, keys))
+            stated = keys[0] in self._board.keys_of(self._text, blocker=known)
+            self.draft.do(PutBlocker(page, known, keys, board=self._form))
             return stated
-        text = f"{one_line(fact.body, _BLOCKER_CHARACTERS)} (@{fact.who or fact.sources[0].name}, {fact.day})"
-        return self.draft.do(PutBlocker(self.page, text, keys))
+        return self.draft.do(PutBlocker(page, _signed(fact, fact.who), keys, board=self._form))
 
-    def _environment(self, fact: Fact) -> bool:
+    def _drop(self, page: PageId, blocker: str, section: str = "") -> DropBlocker:
+        return DropBlocker(page, blocker, section=section, board=self._form)
+
+    def _topic(self, fact: Fact, page: PageId) -> bool:
+        """An item of the kind's section: a repeat adds its message, an opposite takes the other's place."""
+        section, own = self._section(fact), words(fact.text)
+        known: list[tuple[str, Words]] = [
+            (one, words(_SIGNED.sub("", one))) for one in listed.items(self._text, section)
+        ]
+        keys = tuple(key for source in fact.sources for key in source.keys)
+        old = best(words(fact.corrects), known) if fact.corrects else None
+        old = old or next((one for one, other in known if opposes(own, other)), None)
+        repeated = next((one for one, other in known if repeats(own, other)), None)
+        if old is None and repeated is not None:
+            self.draft.do(PutBlocker(page, repeated, keys, section, self._form))
+            return False
+        if old is not None:
+            self.draft.do(self._drop(page, old, section))
+        return self.draft.do(PutBlocker(page, _signed(fact), keys, section, self._form))
+
+    def _environment(self, fact: Fact, page: PageId) -> bool:
         found = _FACT.fullmatch(" ".join(fact.body.split()))
         key, value = (found["key"], found["value"]) if found else (fact.title, fact.body)
         signed = f"{value} (@{fact.sources[0].name}, {fact.day})"
-        old = attention.parse(self._text()).fact(key)
         keys = tuple(key for source in fact.sources for key in source.keys)
-        if old.rpartition(" (@")[0] == value:
-            return keys[0] in attention.keys_of(self._text(), fact=key)
-        return self.draft.do(PutFact(self.page, key, signed, keys))
+        if self._said.fact(key).rpartition(" (@")[0] == value:
+            return keys[0] in self._board.keys_of(self._text, fact=key)
+        return self.draft.do(PutFact(page, key, signed, keys, board=self._form))
 
     def _moment(self, fact: Fact) -> str:
         return fact.said_at.astimezone(self.draft.zone).isoformat(timespec="seconds")
+
+
+def _signed(fact: Fact, who: str = "") -> str:
+    """What an item says of a fact: its words, who said it, on which day."""
+    return f"{one_line(fact.body, _BLOCKER_CHARACTERS)} (@{who or fact.sources[0].name}, {fact.day})"

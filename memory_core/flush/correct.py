@@ -3,15 +3,19 @@
 The record is found by its words in this scope: the one that holds all of them; of several the one that holds them as
 they were typed. Otherwise nothing is written, and the candidates are told. The new record stands on the same page,
 dated today, with who corrected it as its source; the old place keeps the struck line. It is a step of its own, which
-undo takes back, and the next flush counts and notes it like everything that is written at once. Tasks, blockers and
-facts of the environment are no records: saying them anew changes them.
+undo takes back, and the next flush counts and notes it like everything that is written at once. Tasks, blockers,
+topics and facts of the environment are no records: saying them anew changes them.
+
+Where a layout lets sleep take what lasts from the journal to its page, the words may name a line of the journal. The
+journal is append-only: the new words are a line of today's, and the old line is marked as taken up ([absorbed]), so
+that sleep passes it over.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import tzinfo
+from datetime import date, tzinfo
 
 from memory_core.candidates import TITLE_CHARACTERS
 from memory_core.clock import day_in
@@ -23,22 +27,27 @@ from memory_core.flush.gathering import draft_on, read_pages, spoken_mark
 from memory_core.flush.plans import Body, Receipt, Trigger
 from memory_core.flush.standing import Standing
 from memory_core.flush.steps import last_step, next_plan, state_text
-from memory_core.forms import flush_state
+from memory_core.forms import flush_state, journal
+from memory_core.forms.blocks import lines_of
 from memory_core.forms.escape import escape_comment
 from memory_core.forms.marks import marked
-from memory_core.forms.records import PlacedRecord, Record, parse, render, struck
+from memory_core.forms.records import PlacedRecord, Record, on_page, parse, render, struck
+from memory_core.forms.sections import WITH_RECORDS
 from memory_core.forms.units import units_of
 from memory_core.handle import Handle
 from memory_core.ids import PageId
-from memory_core.layouts import INDEX, Form, Kind, Table
+from memory_core.layouts import INDEX, Form, Kind, Table, journal_page
 from memory_core.messages import Message
-from memory_core.operations.records import AddRecord, StrikeRecord
+from memory_core.operations.journal import AddNotes
+from memory_core.operations.records import AddRecord, StrikeRecord, section_of
+from memory_core.operations.sleep import AbsorbLines
 from memory_core.script import fold
 from memory_core.search import Placed, rank, strong
 from memory_core.terms import terms
 from memory_core.text import one_line
 
 BODY_CHARACTERS = 2000
+_LASTING = frozenset({journal.Part.DECISIONS.value, journal.Part.LEARNED.value})
 CANDIDATES = 5
 """How many records are told where the words fit none, or more than one."""
 
@@ -75,13 +84,17 @@ async def correct(handle: Handle, words: str, said: Message, zone: tzinfo) -> Co
     standing = await read_pages(handle)
     known = _records(standing, handle.table)
     found = _named(known, words)
+    noted = await _noted(handle, words) if not found else []
+    if len(noted) == 1:
+        return await _correct_note(handle, noted[0], said, zone)
     if len(found) != 1:
-        return Corrected(candidates=tuple(found[:CANDIDATES]) or _near(standing, handle.table, known, words))
+        told = tuple(found[:CANDIDATES]) or tuple((one.page, one.record) for one in noted[:CANDIDATES])
+        return Corrected(candidates=told or _near(standing, handle.table, known, words))
     (page, old) = found[0]
     new = _new(old, said, handle, zone)
     if new.identity == old.identity or new.body == old.body:
         raise BadInput(f"{page} says that already; nothing was changed.")
-    kind = next((kind for kind, place in handle.table.kinds.items() if place == page), Kind.DECISION)
+    kind = next((kind for kind in Kind if handle.table.home_of(kind) == page), Kind.DECISION)
     mark = spoken_mark(new.identity, said.author, said.author_name, said.sent_at, new.body)
     await handle.ledger.mark_written(said.key, page, f"{kind.value}/{mark}")
     await _write(handle, page, old, new, standing, zone)
@@ -96,12 +109,17 @@ async def _write(handle: Handle, page: PageId, old: Record, new: Record, standin
     """The step, from plan to receipt."""
     now = handle.clock.now().astimezone(zone)
     draft = draft_on(handle, zone, now, standing)
-    draft.do(AddRecord(page, render(new)))
+    draft.do(AddRecord(page, render(new), _section(standing.pages[page].text, old)))
     _strike(draft, page, old, new)
+    await _finish(handle, draft, standing)
+
+
+async def _finish(handle: Handle, draft: Draft, standing: Standing) -> None:
+    """Persist what the draft holds as a step, and do it."""
     state_page = await state_text(handle)
     state = flush_state.parse(state_page.text if state_page is not None else None)
     last = await last_step(handle.ledger)
-    receipt = Receipt(state.flush_number, Trigger.CORRECTION, pending=len(state.pending_items), at=now)
+    receipt = Receipt(state.flush_number, Trigger.CORRECTION, pending=len(state.pending_items), at=draft.now)
     body = Body(
         receipt,
         state.pending_items,
@@ -116,11 +134,76 @@ async def _write(handle: Handle, page: PageId, old: Record, new: Record, standin
     await finish(handle, plan, standing)
 
 
+@dataclass(frozen=True, slots=True)
+class _Noted:
+    """A line of a journal, as it stands and as it reads, with the record that it would be."""
+
+    page: PageId
+    line: str
+    note: journal.Note
+    record: Record
+
+
+async def _noted(handle: Handle, words: str) -> list[_Noted]:
+    """The lines of journals that hold the words and that sleep has not taken up; none where every kind has a page.
+
+    Raises StoreError.
+    """
+    if not handle.table.promoted:
+        return []
+    standing = await read_pages(handle, every_journal=True)
+    found: list[_Noted] = []
+    for page, read in standing.pages.items():
+        if handle.table.rule(page).form is Form.JOURNAL:
+            day, part = _day(page), ""
+            for line in lines_of(read.text):
+                part = journal.part_named(line.text) if line.text.startswith("#") else part
+                note = journal.read_line(line.text, part)
+                if part in _LASTING and note.keys and not note.absorbed:
+                    found.append(_Noted(page, line.text, note, Record(day, note.text)))
+    chosen = _named([(one.page, one.record) for one in found], words)
+    return [one for one in found if (one.page, one.record) in chosen]
+
+
+async def _correct_note(handle: Handle, old: _Noted, said: Message, zone: tzinfo) -> Corrected:
+    """A line of today's journal takes the place of that line. Raises BadInput, StoreError, LedgerError."""
+    said = replace(said, sent_at=said.sent_at.astimezone(zone))
+    day = journal.local_day(said.sent_at, zone)
+    page, at = journal_page(day), journal.local_time(said.sent_at, zone)
+    text = one_line(said.text, BODY_CHARACTERS)
+    if text == old.note.text:
+        raise BadInput(f"{old.page} says that already; nothing was changed.")
+    new = journal.Note(old.note.part, text, said.author_name, at, said.author, (said.key,))
+    kind = Kind.DECISION if new.part == journal.Part.DECISIONS.value else Kind.LESSON
+    mark = spoken_mark("", said.author, said.author_name, said.sent_at, text)
+    await handle.ledger.mark_written(said.key, page, f"{kind.value}/{mark}")
+    standing = await read_pages(handle, {old.page, page})
+    draft = draft_on(handle, zone, handle.clock.now().astimezone(zone), standing)
+    draft.do(AbsorbLines(old.page, (old.line,)))
+    draft.do(AddNotes(page, day, journal.offset_of(said.sent_at, zone), at, (new,)))
+    await _finish(handle, draft, standing)
+    read = await handle.store.read(page)
+    if read is None or not any(said.key in note.keys for note in journal.parse(read.text).notes):
+        raise BadInput(f"{page} was changed by somebody else at the same moment; say it again.")
+    return Corrected(page, old.record, Record(date.fromisoformat(day), text))
+
+
+def _day(page: PageId) -> date:
+    """The day of a journal."""
+    return date.fromisoformat(page.rpartition("/")[2])
+
+
 def _strike(draft: Draft, page: PageId, old: Record, new: Record) -> None:
     placed = parse(draft.texts[page]).find(old.identity)
     if placed is not None:
         line = marked(f"~~{escape_comment(new.supersedes[0])}~~", old.messages)
         draft.do(StrikeRecord(page, old.identity, draft.texts[page][placed.start : placed.end], line))
+
+
+def _section(text: str, old: Record) -> str:
+    """The heading that the corrected record stands under."""
+    placed = parse(text).find(old.identity)
+    return section_of(text, placed) if placed is not None else ""
 
 
 def _new(old: Record, said: Message, handle: Handle, zone: tzinfo) -> Record:
@@ -142,8 +225,8 @@ def _records(standing: Standing, table: Table) -> list[tuple[PageId, Record]]:
     return [
         (page, placed.record)
         for page, read in standing.pages.items()
-        if table.rule(page).form in (Form.NEWEST_FIRST, Form.ADDED)
-        for placed in parse(read.text).records
+        if table.rule(page).form in WITH_RECORDS
+        for placed in on_page(read.text, table.rule(page).form)
         if _is_ours(placed)
     ]
 

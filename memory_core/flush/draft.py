@@ -7,30 +7,32 @@ fact meets what an earlier one of the same flush wrote. For each settled fact, i
     it repeats a known record                   a hit on it and a further source, no second record
     else                                        a new record on the page that the layout names for its kind
 
-Tasks, status, blockers and environment go to attention (and tasks to pending_tasks.json), where a row, a line or a
-key is set. What was already written at once (`written`) is counted, noted in the journal, and not written again.
-Every operation's inverse is kept, last first. Repeats count once per record and flush; they alone are no content.
+Tasks, status, blockers and environment go to the board (and tasks to pending_tasks.json), where a row, a line or a
+key is set (flush/attention_draft); records are flush/record_draft's. What was written at once (`written`) already is
+counted, noted in the journal, and not written again. Every operation's inverse is kept, last first. Repeats count
+once per record and flush; they alone are no content.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 
 from memory_core.anchors import Anchor
 from memory_core.candidates import TITLE_CHARACTERS
 from memory_core.clock import day_in
 from memory_core.errors import UnknownPage
-from memory_core.flush.attention_draft import AttentionDraft
+from memory_core.flush.attention_draft import DOING, AttentionDraft
 from memory_core.flush.bars import Fact
-from memory_core.flush.sameness import best, opposes, repeats, stated, words
+from memory_core.flush.record_draft import RecordDraft
 from memory_core.forms import journal
-from memory_core.forms.escape import escape_comment
-from memory_core.forms.marks import marked
+from memory_core.forms.board import BOARDS
+from memory_core.forms.channel import DECISIONS
 from memory_core.forms.patches import hunks
-from memory_core.forms.records import PlacedRecord, Record, parse, remove, render, struck
+from memory_core.forms.records import parse
+from memory_core.forms.sections import WITH_RECORDS
 from memory_core.friendly_name import slug
 from memory_core.ids import MessageKey, PageId
 from memory_core.index import Index
@@ -40,16 +42,19 @@ from memory_core.operations import Operation
 from memory_core.operations.attention import PutFact
 from memory_core.operations.journal import AddNotes, AddPoints
 from memory_core.operations.pages import Patch, Unmake, text_hash
-from memory_core.operations.records import AddRecord, StrikeRecord, TouchRecord
+from memory_core.operations.records import TouchRecord
 from memory_core.operations.routes import AddLine, AddRoute
 from memory_core.routing import match
 from memory_core.templates import new_page
 from memory_core.text import one_line
 
 
-def start_text(table: Table, page: PageId) -> str:
-    """What a page that does not exist yet begins with ('' for the program's own files and journals)."""
-    return new_page(table, page) or ""
+def start_text(table: Table, page: PageId, name: str = "") -> str:
+    """What a page that does not exist yet begins with ('' for the program's own files and journals).
+
+    `name` is the group's.
+    """
+    return new_page(table, page, name) or ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +83,8 @@ class Draft:
     read: Mapping[PageId, str]
     """The pages as they were read."""
     index: Index
+    name: str = ""
+    """The group's name, for a page that begins with it."""
     operations: list[Operation] = field(default_factory=list)
     inverses: list[Operation] = field(default_factory=list)
     kinds: Counter[Kind] = field(default_factory=Counter)
@@ -100,7 +107,7 @@ class Draft:
         """Add the operation, unless it changes nothing; `undone` False: undo must not take it back."""
         page = operation.page
         before = self.texts.get(page)
-        text = start_text(self.table, page) if before is None else before
+        text = start_text(self.table, page, self.name) if before is None else before
         after = operation.apply(text, self.table.rule(page).form)
         if after == text:
             return False
@@ -135,22 +142,35 @@ class Draft:
         texts = dict(self.read)
         for operation in self.operations:
             page = operation.page
-            text = texts[page] if page in texts else start_text(self.table, page)
+            text = texts[page] if page in texts else start_text(self.table, page, self.name)
             texts[page] = operation.apply(text, self.table.rule(page).form)
         return texts
 
     def take(self, fact: Fact) -> None:
-        """Write a settled fact where it belongs; it is counted and noted if it is news."""
+        """Write a settled fact where it belongs; it is counted and noted if it is news.
+
+        A kind without a page stands in the journal alone (a task in pending_tasks.json too), until sleep takes it to
+        the page where it lasts; what is known there is no news.
+        """
+        if fact.kind in self.table.not_kept:
+            return
         page = self.page_of(fact)
         form = self.table.rule(page).form if page else None
-        if page and form is Form.ATTENTION:
+        if page and self.is_record(fact.kind, page):
+            news = RecordDraft(self, page, self.table.section_of.get(fact.kind, "")).take(fact)
+        elif form in BOARDS or fact.kind in DOING:
             news = AttentionDraft(self, page).take(fact)
-        elif page and form in (Form.NEWEST_FIRST, Form.ADDED):
-            news = self._record(page, fact)
+        elif lasting := self.table.promoted.get(fact.kind):
+            news = RecordDraft(self, lasting).repeat(fact) is not False
         else:
             news = True
         if news:
             self.count(fact, page)
+
+    def is_record(self, kind: Kind, page: PageId) -> bool:
+        """Does a kind become a record on that page? On a channel's context decisions do, topics and tasks do not."""
+        form = self.table.rule(page).form
+        return form in WITH_RECORDS and (form is not Form.CHANNEL or self.table.section_of.get(kind) == DECISIONS)
 
     def count(self, fact: Fact, page: PageId | None) -> None:
         """Count and note a fact that is news."""
@@ -161,9 +181,11 @@ class Draft:
         self._note(fact)
 
     def written_at_once(self, one: WrittenAtOnce) -> None:
-        """Count and note what stands on its page already."""
+        """Count and note what stands on its page already; what stands in a journal is noted."""
         self.kinds[one.kind] += 1
         self.pages[one.page] = None
+        if self.table.rule(one.page).form is Form.JOURNAL:
+            return
         self._line(journal.part_of(one.kind), one.text, one.name, one.person, (one.key,), one.said_at)
         self._point(one.said_at, one.text, (one.key,))
 
@@ -184,13 +206,7 @@ class Draft:
 
     def finish(self, pending: int) -> None:
         """Add what every flush with content leaves: journal entries, the day's line, the snapshot."""
-        for day, notes in self.notes.items():
-            last = self.last_said[day]
-            at = self.now if journal.local_day(self.now, self.zone) == day else last
-            page = journal_page(day)
-            offset = journal.offset_of(last, self.zone)
-            self.do(AddNotes(page, day, offset, journal.local_time(at, self.zone), tuple(notes)))
-            self.pages[page] = None
+        self.write_notes()
         daily = self._page_of_form(Form.DAILY_LINES)
         for day, points in self.points.items() if daily else ():
             texts, keys = tuple(text for text, _ in points), tuple(keys for _, keys in points)
@@ -201,7 +217,29 @@ class Draft:
             offset = journal.offset_of(self.now, self.zone)
             self.do(PutFact(attention, "last flush", f"{self.now.astimezone(self.zone):%Y-%m-%d %H:%M} ({offset})"))
             self.do(PutFact(attention, "pending", str(pending)))
-            AttentionDraft(self, attention).clear_done()
+        self.tidy()
+
+    def tidy(self) -> None:
+        """Keep the tasks in order as the days go by: what is done leaves in time, what is overdue comes first."""
+        AttentionDraft(self, self._page_of_form(*BOARDS)).tidy()
+
+    def write_notes(self) -> None:
+        """Add the notes to their journals."""
+        for day, notes in self.notes.items():
+            last = self.last_said[day]
+            at = self.now if journal.local_day(self.now, self.zone) == day else last
+            page = journal_page(day)
+            offset = journal.offset_of(last, self.zone)
+            self.do(AddNotes(page, day, offset, journal.local_time(at, self.zone), tuple(notes)))
+            self.pages[page] = None
+
+    def place_of(self, fact: Fact) -> PageId:
+        """Where a fact is written: its page, else the journal of the day on which it was said."""
+        return self.page_of(fact) or journal_page(journal.local_day(fact.said_at, self.zone))
+
+    def home_of(self, fact: Fact) -> PageId | None:
+        """Where what lasts of a fact stands: on its page, else where sleep takes it to."""
+        return self.page_of(fact) or self.table.promoted.get(fact.kind)
 
     def page_of(self, fact: Fact) -> PageId | None:
         """The page that the layout names for the fact; None where it names none.
@@ -221,60 +259,6 @@ class Draft:
         routed = (found.page for found in match(fact.text, self.index, self.table))
         return next((one for one in routed if one.startswith(prefix)), self.table.kinds.get(Kind.DECISION))
 
-    def _record(self, page: PageId, fact: Fact) -> bool:
-        """Write the fact as a record of that page, unless it is known; True for news."""
-        found = parse(self.texts.get(page, "")).records
-        known = [placed for placed in found if placed.level and _ours(placed.record)]
-        own = words(fact.text)
-        compared = [(placed, words(stated(placed.record.title, placed.record.text))) for placed in known]
-        old = None
-        if not fact.claimed:
-            old = best(words(fact.corrects), compared) if fact.corrects else None
-            old = old or next((placed for placed, other in compared if opposes(own, other)), None)
-        repeated = next((placed for placed, other in compared if repeats(own, other)), None)
-        if repeated is not None and old is None:
-            return self._repeat(page, repeated.record, fact)
-        new = record_of(fact)
-        if old is not None and old.record.identity != new.identity:
-            earlier = old.record.supersedes if self._take_out(page, old.record.identity) else ()
-            new = replace(new, supersedes=(struck(old.record), *earlier))
-        if not self.do(AddRecord(page, render(new))):
-            return False
-        self.touched.add(new.identity)
-        if new.supersedes and old is not None:
-            self._strike(page, old, new)
-        return True
-
-    def _take_out(self, page: PageId, identity: str) -> bool:
-        """Forget a record that this very draft added: what is superseded at once is not written and struck.
-
-        (Added and struck in one plan, it would be added again each time the plan is applied.)
-        """
-        for at, operation in enumerate(self.operations):
-            if isinstance(operation, AddRecord) and operation.page == page and operation.record.identity == identity:
-                del self.operations[at]
-                self.taken_out = True
-                self.inverses = [one for one in self.inverses if one != operation.undo("")]
-                self.texts[page] = remove(self.texts[page], identity)
-                return True
-        return False
-
-    def _strike(self, page: PageId, old: PlacedRecord, new: Record) -> None:
-        placed = parse(self.texts[page]).find(old.record.identity)
-        if placed is not None:
-            block = self.texts[page][placed.start : placed.end]
-            line = marked(f"~~{escape_comment(new.supersedes[0])}~~", old.record.messages)
-            self.do(StrikeRecord(page, old.record.identity, block, line))
-
-    def _repeat(self, page: PageId, record: Record, fact: Fact) -> bool:
-        """A hit on the record. True for news: the record was written at once from this very message, by a process
-        that ended before it could mark that."""
-        first, named = record.identity not in self.touched, fact.sources[0].keys[0] in record.messages
-        self.touched.add(record.identity)
-        hits = record.hit_count + (1 if first and not named else 0)
-        self.do(TouchRecord(page, record.identity, hits, fact.day, fact.sources))
-        return first and record.identity == record_of(fact).identity
-
     def _introduce(self, page: PageId) -> None:
         """Make a page that is new reachable: a routing row, or a line on the page that opens conventions."""
         rule = self.table.rule(page)
@@ -288,8 +272,8 @@ class Draft:
         elif INDEX in self.texts and all(route.page != page for route in self.index.routes):
             self.do(AddRoute(INDEX, name.replace("-", " "), page, int(rule.priority)))
 
-    def _page_of_form(self, form: Form) -> PageId | None:
-        return next((rule.page for rule in self.table.rules if rule.form is form), None)
+    def _page_of_form(self, *forms: Form) -> PageId | None:
+        return next((rule.page for rule in self.table.rules if rule.form in forms), None)
 
     def _note(self, fact: Fact) -> None:
         source = fact.sources[0]
@@ -321,24 +305,8 @@ def noted(fact: Fact) -> str:
     return f"{fact.text} → {fact.status}" if fact.kind is Kind.STATUS and fact.status else fact.text
 
 
-def record_of(fact: Fact) -> Record:
-    """The record that a fact becomes."""
-    return Record(
-        day=fact.day,
-        title=one_line(fact.title, TITLE_CHARACTERS),
-        body=fact.body,
-        tags=fact.tags,
-        last_referenced=fact.day,
-        value=fact.value,
-        sources=fact.sources,
-    )
-
-
-def _ours(record: Record) -> bool:
-    """A record with a date or a source: a person's undated section is never struck or counted."""
-    return record.day is not None or bool(record.sources)
-
-
-def new_draft(table: Table, zone: tzinfo, now: datetime, texts: Mapping[PageId, str], index: Index) -> Draft:
-    """A draft on these pages."""
-    return Draft(table, zone, now, dict(texts), dict(texts), texts, index)
+def new_draft(
+    table: Table, zone: tzinfo, now: datetime, texts: Mapping[PageId, str], index: Index, name: str = ""
+) -> Draft:
+    """A draft on these pages; `name` is the group's."""
+    return Draft(table, zone, now, dict(texts), dict(texts), texts, index, name)

@@ -1,8 +1,9 @@
 """What a flush reads besides the conversations, and the order in which its draft is filled.
 
-Read are the pages that facts may go to, the tasks, and the journals of the days that were spoken on: never the
-archive, never another scope. Filled in this order: what waited for a damaged page; what was deleted, edited or taken
-back leaves; settled facts; what was written at once; anchors; hits.
+Read are the pages that facts may go to, the tasks, and the journals of the days that were spoken on; of the archive
+only what was used there, or all of it where something must leave; never another scope. Filled in this order: what
+waited for a damaged page; what was deleted, edited or taken back leaves; settled facts; what was written at once;
+anchors; hits.
 """
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ from memory_core.flush.bars import Fact
 from memory_core.flush.draft import Draft, WrittenAtOnce, new_draft
 from memory_core.flush.revision import Again, forget, revise
 from memory_core.flush.standing import Standing
-from memory_core.forms import tasks
+from memory_core.forms import journal, tasks
+from memory_core.forms.board import BOARDS
 from memory_core.forms.journal import local_day
 from memory_core.forms.records import parse as parse_records
-from memory_core.handle import Handle
+from memory_core.forms.sections import WITH_RECORDS
+from memory_core.handle import Handle, name_of
 from memory_core.ids import MessageKey, PageId
 from memory_core.index import Index
 from memory_core.index import parse as parse_index
@@ -30,7 +33,7 @@ from memory_core.operations import Operation
 from memory_core.store.base import PageText
 from memory_core.text import one_line
 
-_FORMS = frozenset({Form.ATTENTION, Form.NEWEST_FIRST, Form.ADDED, Form.DAILY_LINES, Form.INDEX})
+_FORMS = BOARDS | WITH_RECORDS | {Form.DAILY_LINES, Form.INDEX}
 _NOTE_CHARACTERS = 300
 _TOLD = 4
 """The lines behind the record in a mark that a command left (`spoken_mark`)."""
@@ -87,6 +90,11 @@ async def gather(
     return Gathered(tuple(facts), anchors(messages), written, await ledger.hits(), gone, edited, revised)
 
 
+def journals_written(written: Iterable[tuple[MessageKey, PageId, str]]) -> tuple[PageId, ...]:
+    """The journals that something was written to at once."""
+    return tuple(dict.fromkeys(page for _, page, _ in written if page.startswith("journal/")))
+
+
 async def read_pages(
     handle: Handle,
     journals: Collection[PageId] = (),
@@ -99,7 +107,7 @@ async def read_pages(
     wanted: list[PageId] = []
     for page in listed:
         rule = handle.table.rule(page)
-        journal = page in journals or (every_journal and rule.form is Form.JOURNAL)
+        journal = page in journals or (every_journal and rule.form in (Form.JOURNAL, Form.ARCHIVE))
         if (rule.form in _FORMS and not rule.shared) or page == TASKS or journal:
             wanted.append(page)
     return await Standing(listed).with_(read).reading(handle, wanted)
@@ -109,7 +117,7 @@ def draft_on(handle: Handle, zone: tzinfo, now: datetime, standing: Standing) ->
     """A draft on the scope's pages."""
     texts = {page: one.text for page, one in standing.pages.items() if page != FLUSH_STATE}
     index = parse_index(texts[INDEX], handle.table) if INDEX in texts else Index()
-    return new_draft(handle.table, zone, now, texts, index)
+    return new_draft(handle.table, zone, now, texts, index, name_of(handle))
 
 
 async def fill(handle: Handle, draft: Draft, found: Gathered, again: Again) -> set[PageId]:
@@ -123,11 +131,11 @@ async def fill(handle: Handle, draft: Draft, found: Gathered, again: Again) -> s
         changed |= revise(draft, key, found.says_now.get(key, ()))
     at_once = {(message, page) for message, page, _ in found.written if message not in found.edited}
     for fact in found.facts:
-        if not any((key, draft.page_of(fact)) in at_once for source in fact.sources for key in source.keys):
+        if not any((key, draft.place_of(fact)) in at_once for source in fact.sources for key in source.keys):
             draft.take(fact)
     for message, page, mark in found.written:
         kind, _, record = mark.partition("/")
-        if message not in found.gone and kind != REPEAT and _stands(draft, page, record):
+        if message not in found.gone and kind != REPEAT and _stands(draft, message, page, record):
             draft.written_at_once(await _at_once(handle, draft, message, page, kind, record))
     for anchor in found.anchors:
         draft.anchored(anchor)
@@ -135,14 +143,17 @@ async def fill(handle: Handle, draft: Draft, found: Gathered, again: Again) -> s
     return changed
 
 
-def _stands(draft: Draft, page: PageId, mark: str) -> bool:
+def _stands(draft: Draft, message: MessageKey, page: PageId, mark: str) -> bool:
     """Is what was written at once still there? Somebody may have taken it back, or out, since."""
-    record = mark.partition("\n")[0]
+    record, text = mark.partition("\n")[0], draft.texts.get(page, "")
+    form = draft.table.rule(page).form
+    if form is Form.JOURNAL:
+        return any(message in note.keys for note in journal.parse(text).notes)
     if not record:
         return True
-    if draft.table.rule(page).form is Form.ATTENTION:
-        return tasks.parse(draft.texts.get(TASKS, "")).find(record) is not None
-    return parse_records(draft.texts.get(page, "")).find(record) is not None
+    if form in BOARDS and tasks.parse(draft.texts.get(TASKS, "")).find(record) is not None:
+        return True
+    return form in WITH_RECORDS and parse_records(text).find(record) is not None
 
 
 def spoken_mark(record: str, person: str, name: str, said_at: datetime, text: str) -> str:

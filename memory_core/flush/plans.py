@@ -37,6 +37,8 @@ class Trigger(StrEnum):
     FIRST_USE = "first_use"
     UNDO = "undo"
     CORRECTION = "correction"
+    DEEP = "deep"
+    REM = "rem"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +129,7 @@ class Step:
 
     `quiet`: hits and pending items only; undo takes it back together with the step before it. `correction`: of one
     record. `pending` are the items that the step left open, `at_once` counts what it found written already.
+    `sleep`: the stage of a sleep.
     """
 
     number: int
@@ -138,6 +141,7 @@ class Step:
     quiet: bool = False
     correction: bool = False
     at_once: int = 0
+    sleep: str = ""
 
 
 @dataclass(frozen=True, slots=True)

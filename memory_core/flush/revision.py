@@ -15,9 +15,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeAlias
 
 from memory_core.flush.bars import Fact
-from memory_core.flush.draft import Draft, noted, record_of
+from memory_core.flush.draft import Draft, noted
+from memory_core.flush.record_draft import record_of
 from memory_core.forms import journal
-from memory_core.forms.records import Record, parse
+from memory_core.forms.records import Record, on_page
+from memory_core.forms.sections import WITH_RECORDS
 from memory_core.forms.withdrawal import touched
 from memory_core.ids import MessageKey, PageId
 from memory_core.layouts import Form
@@ -43,7 +45,7 @@ async def forget(draft: Draft, key: MessageKey, again: Again) -> set[PageId]:
     for page, record in _records(draft, key):
         if record.messages[0] == key and len(record.messages) > 1:
             facts = [fact for other in record.messages[1:] for fact in await again(other)]
-            told = next((fact for fact in facts if draft.page_of(fact) == page), None)
+            told = next((fact for fact in facts if draft.home_of(fact) == page), None)
             if told is not None:
                 _revise(draft, page, record, told)
     return withdraw(draft, key)
@@ -57,7 +59,7 @@ def revise(draft: Draft, key: MessageKey, facts: Sequence[Fact]) -> set[PageId]:
     kept: list[str] = []
     changed: set[PageId] = set()
     for page, record in _records(draft, key):
-        fact = next((fact for fact in left if fact.settled and draft.page_of(fact) == page), None)
+        fact = next((fact for fact in left if fact.settled and draft.home_of(fact) == page), None)
         if fact is None or set(record.messages) != {key}:
             continue
         left.remove(fact)
@@ -84,8 +86,8 @@ def _records(draft: Draft, key: MessageKey) -> list[tuple[PageId, Record]]:
     return [
         (page, placed.record)
         for page, text in draft.texts.items()
-        if key in text and draft.table.rule(page).form in (Form.NEWEST_FIRST, Form.ADDED)
-        for placed in parse(text).records
+        if key in text and draft.table.rule(page).form in WITH_RECORDS
+        for placed in on_page(text, draft.table.rule(page).form)
         if key in placed.record.messages
     ]
 

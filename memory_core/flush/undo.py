@@ -33,7 +33,8 @@ class Undone:
     """What was taken back, as it was read back: the step's number, what it had counted, the pages that changed.
 
     `kept` are pages on which something of it stays because a person changed it; `at_once` counts what the flush found
-    written already, which stays; `waits`, `blocked`: as in a receipt. `nothing`: there was no step to take back.
+    written already, which stays; `waits`, `blocked`: as in a receipt. `sleep`: the stage of the sleep that was taken
+    back. `nothing`: there was no step to take back.
     """
 
     number: int = 0
@@ -44,6 +45,7 @@ class Undone:
     at_once: int = 0
     correction: bool = False
     blocked: Mapping[PageId, str] = field(default_factory=dict)
+    sleep: str = ""
 
     @property
     def nothing(self) -> bool:
@@ -84,7 +86,8 @@ async def undo(handle: Handle) -> Undone:
     await handle.ledger.save_plan(plan)
     done = await finish(handle, plan)
     pages = tuple(dict.fromkeys(one.page for one in operations if one.page not in done.waits))
-    return Undone(step.number, step.kinds, pages, kept, done.waits, step.at_once, step.correction, done.blocked)
+    tail = (step.at_once, step.correction, done.blocked, step.sleep)
+    return Undone(step.number, step.kinds, pages, kept, done.waits, *tail)
 
 
 def _newest(steps: Sequence[Step]) -> Sequence[Step]:
@@ -107,16 +110,22 @@ async def _operations(
     pages = dict.fromkeys(one.page for step in taken for one in (*step.exact, *step.inverses))
     for page in pages:
         standing = await handle.store.read(page)
-        if standing is None or page in held:
-            continue
         form = handle.table.rule(page).form
-        found = _exact(standing.text, page, form, taken)
+        if page in held or (standing is None and not _brings_back(page, form, taken)):
+            continue
+        text = standing.text if standing is not None else ""
+        found = _exact(text, page, form, taken)
         if found is None:
-            found, fits = _single(standing.text, page, form, taken)
+            found, fits = _single(text, page, form, taken)
             if not fits:
                 kept.append(page)
         operations += found
     return tuple(operations), tuple(kept)
+
+
+def _brings_back(page: PageId, form: Form, taken: Sequence[Step]) -> bool:
+    """Did the steps take the whole page away (a journal that was archived)?"""
+    return any(one.apply("", form) for step in taken for one in step.exact if one.page == page)
 
 
 def _exact(text: str, page: PageId, form: Form, taken: Sequence[Step]) -> list[Operation] | None:

@@ -15,8 +15,9 @@ from memory_core.clock import day_in
 from memory_core.errors import BadInput, NoIndex
 from memory_core.flush.apply import apply
 from memory_core.flush.bars import Fact, fact_of
-from memory_core.flush.draft import Draft, record_of
+from memory_core.flush.draft import Draft
 from memory_core.flush.gathering import REPEAT, draft_on, journals_of, read_pages, spoken_mark
+from memory_core.flush.record_draft import record_of
 from memory_core.forms import journal, tasks
 from memory_core.forms.records import Record, Source, parse
 from memory_core.handle import Handle
@@ -28,20 +29,24 @@ from memory_core.messages import Message
 async def write_now(handle: Handle, candidate: Candidate, zone: tzinfo) -> tuple[PageId, Record]:
     """Write the candidate, whatever its bar: somebody asked for it. The page, and the record as it was read back.
 
-    A task, blocker or fact of the environment gives the record that it would be. Raises NoIndex, StoreError,
-    LedgerError, and BadInput where the layout keeps no such kind.
+    A kind that has no page of its own is written to the journal of its day. What is no record on its page (a task, a
+    blocker, a line of the journal) gives the record that it would be. Raises NoIndex, StoreError, LedgerError, and
+    BadInput where the scope keeps no such kind.
     """
     if await handle.store.stamp(INDEX) is None:
         raise NoIndex(f"{handle.scope.key} has no index yet; answer the purpose question or flush first.")
     fact = await _fact(handle, candidate, zone)
     standing = await read_pages(handle)
     draft = draft_on(handle, zone, handle.clock.now().astimezone(zone), standing)
-    page = draft.page_of(fact)
-    if page is None:
+    if fact.kind in handle.table.not_kept:
         raise BadInput(f"This memory keeps nothing of the kind {candidate.kind.value!r}; use another kind.")
+    page = draft.place_of(fact)
     if await _is_done(handle, fact, zone):
         return page, await _read_back(handle, draft, page, fact)
     draft.take(fact)
+    if handle.table.rule(page).form is Form.JOURNAL:
+        draft.write_notes()
+        page = _known_on(draft) or page
     await apply(handle, draft.operations, standing)
     record = await _read_back(handle, draft, page, fact)
     kind = candidate.kind.value if draft.kinds else REPEAT
@@ -91,14 +96,23 @@ async def _fact(handle: Handle, candidate: Candidate, zone: tzinfo) -> Fact:
     )
 
 
+def _known_on(draft: Draft) -> PageId | None:
+    """The page on which sleep has put what is said here again: the hit stands there, and no line in the journal."""
+    return next((operation.page for operation in draft.operations if operation.op == "touch_record"), None)
+
+
 async def _read_back(handle: Handle, draft: Draft, page: PageId, fact: Fact) -> Record:
     """The record that now stands on the page for that fact."""
-    new = record_of(fact)
-    if handle.table.rule(page).form not in (Form.NEWEST_FIRST, Form.ADDED):
-        return new
+    new, key = record_of(fact), fact.sources[0].keys[0]
     standing = await handle.store.read(page)
+    if handle.table.rule(page).form is Form.JOURNAL:
+        notes = journal.parse(standing.text).notes if standing else ()
+        if draft.kinds and not any(key in note.keys for note in notes):
+            raise BadInput(f"{page} was changed by somebody else at the same moment; say it again.")
+        return new
+    if not draft.is_record(fact.kind, page):
+        return new
     records = [placed.record for placed in parse(standing.text).records] if standing else []
-    key = fact.sources[0].keys[0]
     found = next((record for record in records if record.identity == new.identity), None)
     found = found or next((record for record in records if record.identity in draft.touched), None)
     found = found or next((record for record in records if key in record.messages), None)
@@ -108,9 +122,10 @@ async def _read_back(handle: Handle, draft: Draft, page: PageId, fact: Fact) -> 
 
 
 async def _mark(handle: Handle, draft: Draft, page: PageId, record: Record, fact: Fact) -> str:
-    """How the mark names what was written: the record's identity, or the task's id; on attention also who said what
-    in a command, because neither the page nor the ledger could tell it afterwards."""
-    if draft.table.rule(page).form is not Form.ATTENTION:
+    """How the mark names what was written: the record's identity, or the task's id; where it is no record also who
+    said what in a command, because neither the page nor the ledger could tell it afterwards."""
+    form = draft.table.rule(page).form
+    if form is not Form.JOURNAL and draft.is_record(fact.kind, page):
         return record.identity
     file = tasks.parse(draft.texts.get(TASKS, ""))
     changed = next((op.task.id for op in draft.operations if op.op == "put_task"), "")

@@ -28,9 +28,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from memory_core.forms.blocks import Line, lines_of, newline_of
-from memory_core.forms.escape import escape, escape_comment, unescape, unescape_comment
-from memory_core.forms.marks import marked, unmarked, without_key
+from memory_core.forms import listed
+from memory_core.forms.blocks import Line, newline_of
+from memory_core.forms.escape import escape_comment, unescape_comment
 from memory_core.ids import MessageKey
 from memory_core.script import fold
 from memory_core.text import flat
@@ -41,8 +41,6 @@ SNAPSHOT = "Environment Snapshot"
 
 _HEADER = ("| Task | Status | Who | Notes |", "|---|---|---|---|")
 _COLUMNS = ("task", "status", "who", "notes")
-_HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t]*")
-_BULLET = re.compile(r"[-*+][ \t]+(.*\S)[ \t]*")
 _RULE_ROW = re.compile(r"\|?[ \t]*:?-{1,}:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
 _PIPE = re.compile(r"(\\*)\|")
 _ESCAPED_PIPE = re.compile(r"(\\+)\|")
@@ -51,7 +49,7 @@ _DONE = re.compile(r"\bdone (\d{4}-\d\d-\d\d)\b")
 
 @dataclass(frozen=True, slots=True)
 class TaskRow:
-    """One row of the table, as plain text on one line each."""
+    """One task of such a page, as plain text on one line each."""
 
     task: str
     status: str = "pending"
@@ -66,7 +64,7 @@ class TaskRow:
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """What the page says: its rows, blockers and snapshot, in order."""
+    """What a page of what is being done says: its tasks, blockers and facts, in order (memory_core.forms.board)."""
 
     tasks: tuple[TaskRow, ...]
     blockers: tuple[str, ...]
@@ -78,28 +76,28 @@ class Attention:
 
     def fact(self, key: str) -> str:
         """The value of that key in the snapshot; '' for none."""
-        return next((value for name, value in self.snapshot if fold(name) == fold(_key(key))), "")
+        return next((value for name, value in self.snapshot if fold(name) == fold(listed.fact_key(key))), "")
 
 
 def parse(text: str) -> Attention:
     """Read a page; never raises. A table is read by its header, so columns may stand in any order."""
     table = _table(text)
     rows = [_row(_cells(line.text), table.columns) for line in table.rows] if table else []
-    blockers = [blocker for line in _section(text, BLOCKERS) if (blocker := _blocker(line.text))]
-    facts = [fact for line in _section(text, SNAPSHOT) if (fact := _fact(line.text))]
-    return Attention(tuple(row for row in rows if row.task), tuple(blockers), tuple(facts))
+    return Attention(
+        tuple(row for row in rows if row.task), listed.items(text, BLOCKERS), listed.facts(text, SNAPSHOT)
+    )
 
 
-def with_task(text: str, row: TaskRow, *, whole: bool = False) -> str:
+def with_task(text: str, row: TaskRow, keys: Sequence[MessageKey] = (), *, whole: bool = False) -> str:
     """The page with that task: a new row, or the row of that title with the values of `row`.
 
-    Empty values leave what stands there, unless the `whole` row is put.
+    Empty values leave what stands there, unless the `whole` row is put. A row bears no mark of the messages `keys`.
     """
     newline = newline_of(text)
     table = _table(text)
     if table is None:
         block = newline.join((*_HEADER, _new_row(row, _COLUMNS)))
-        return _append(text, TASKS, block, newline)
+        return listed.append(text, TASKS, block)
     for line in table.rows:
         if _row(_cells(line.text), table.columns).key == row.key:
             return text[: line.start] + _merged(line.text, row, table.columns, whole=whole) + text[line.end :]
@@ -112,7 +110,7 @@ def without_task(text: str, title: str) -> str:
     table = _table(text)
     for line in table.rows if table else ():
         if table and _row(_cells(line.text), table.columns).key == fold(flat(title)):
-            return text[: line.start] + text[_after(text, line) :]
+            return text[: line.start] + text[listed.after(text, line.end) :]
     return text
 
 
@@ -125,68 +123,51 @@ def without_done(text: str, today: date) -> str:
     return text
 
 
-def with_blocker(text: str, blocker: str, keys: Sequence[MessageKey] = ()) -> str:
+def raised(text: str, titles: Sequence[str]) -> str:
+    """The page with the rows of those titles first, in that order."""
+    table = _table(text)
+    rows = [(_row(_cells(line.text), table.columns).key, line) for line in table.rows] if table else []
+    spans = [(key, line.start, line.end) for key, line in rows if key]
+    return listed.permuted(text, spans, [fold(flat(title)) for title in titles])
+
+
+def with_blocker(text: str, blocker: str, keys: Sequence[MessageKey] = (), section: str = "") -> str:
     """The page with that blocker as a line of its section, said in those messages. A known one only gets the keys.
 
     A line without a mark is a person's own and stays as it is.
     """
-    for line in _section(text, BLOCKERS):
-        if _same(_blocker(line.text), blocker):
-            plain, known = unmarked(line.text)
-            missing = [key for key in keys if known and key not in known]
-            new = marked(plain, [*known, *missing]) if missing else line.text
-            return text[: line.start] + new + text[line.end :]
-    return _append(text, BLOCKERS, marked(f"- {escape(flat(blocker))}", keys), newline_of(text))
+    return listed.with_item(text, section or BLOCKERS, blocker, keys)
 
 
-def without_blocker(text: str, blocker: str) -> str:
+def without_blocker(text: str, blocker: str, section: str = "") -> str:
     """The page without that blocker."""
-    for line in _section(text, BLOCKERS):
-        if _same(_blocker(line.text), blocker):
-            return text[: line.start] + text[_after(text, line) :]
-    return text
+    return listed.without_item(text, section or BLOCKERS, blocker)
 
 
-def without_key_of(text: str, blocker: str, key: MessageKey) -> str:
+def without_key_of(text: str, blocker: str, key: MessageKey, section: str = "") -> str:
     """The page with a blocker that no longer names that message."""
-    for line in _section(text, BLOCKERS):
-        if _same(_blocker(line.text), blocker):
-            return text[: line.start] + (without_key(line.text, key) or line.text) + text[line.end :]
-    return text
+    return listed.without_key_of(text, section or BLOCKERS, blocker, key)
 
 
-def keys_of(text: str, *, blocker: str = "", fact: str = "") -> tuple[MessageKey, ...]:
-    """The messages that the mark of a blocker, or of the fact of that key, names."""
-    for line in _section(text, BLOCKERS if blocker else SNAPSHOT):
-        found = _fact(line.text)
-        if _same(_blocker(line.text), blocker) if blocker else found and fold(found[0]) == fold(_key(fact)):
-            return unmarked(line.text)[1]
-    return ()
+def keys_of(
+    text: str, *, task: str = "", blocker: str = "", fact: str = "", section: str = ""
+) -> tuple[MessageKey, ...]:
+    """The messages that the mark of a blocker, or of the fact of that key, names; rows bear none."""
+    if task:
+        return ()
+    return (
+        listed.keys_of(text, section or BLOCKERS, blocker) if blocker else listed.keys_of_fact(text, SNAPSHOT, fact)
+    )
 
 
 def without_message(text: str, key: MessageKey) -> str:
     """The page without the blockers and facts that came from that message alone, and without its key in others."""
-    for title in (BLOCKERS, SNAPSHOT):
-        for line in reversed(_section(text, title)):
-            kept = without_key(line.text, key)
-            if kept is None:
-                text = text[: line.start] + text[_after(text, line) :]
-            elif kept != line.text:
-                text = text[: line.start] + kept + text[line.end :]
-    return text
+    return listed.without_message(text, (BLOCKERS, SNAPSHOT), key)
 
 
 def with_fact(text: str, key: str, value: str, keys: Sequence[MessageKey] = ()) -> str:
     """The page with `key: value` in the snapshot, in the place of an earlier value of that key; '' removes it."""
-    key = _key(key)
-    new = marked(f"- {escape(key)}: {escape_comment(flat(value))}", keys)
-    for line in _section(text, SNAPSHOT):
-        fact = _fact(line.text)
-        if fact and fold(fact[0]) == fold(key):
-            if not flat(value):
-                return text[: line.start] + text[_after(text, line) :]
-            return text if fact[1] == flat(value) else text[: line.start] + new + text[line.end :]
-    return _append(text, SNAPSHOT, new, newline_of(text)) if flat(value) else text
+    return listed.with_fact(text, SNAPSHOT, key, value, keys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,25 +177,9 @@ class _Table:
     rows: tuple[Line, ...]
 
 
-def _section(text: str, title: str) -> list[Line]:
-    """The first heading of that title and the lines under it, up to the next one that is not deeper."""
-    found: list[Line] = []
-    level = 0
-    for line in lines_of(text):
-        heading = None if line.inert else _HEADING.fullmatch(line.text)
-        if level and heading and len(heading[1]) <= level:
-            break
-        if level and not line.inert:
-            found.append(line)
-        elif heading and len(heading[1]) > 1 and heading[2].casefold() == title.casefold():
-            level = len(heading[1])
-            found.append(line)
-    return found
-
-
 def _table(text: str) -> _Table | None:
     """The first table of the tasks section that has a Task column."""
-    lines = _section(text, TASKS)
+    lines = listed.section(text, TASKS)
     for at, line in enumerate(lines[:-1]):
         columns = tuple(fold(cell) for cell in _cells(line.text))
         if "task" in columns and "|" in line.text and _RULE_ROW.fullmatch(lines[at + 1].text):
@@ -272,43 +237,3 @@ def _merged(line: str, row: TaskRow, columns: tuple[str, ...], *, whole: bool) -
 def _new_row(row: TaskRow, columns: tuple[str, ...]) -> str:
     values = (_cell(getattr(row, column)) if column in _COLUMNS else "" for column in columns)
     return f"| {' | '.join(values)} |"
-
-
-def _key(text: str) -> str:
-    """A key as it reads when it is read back: on one line, and without the colon that ends it."""
-    return flat(text.replace(":", " "))
-
-
-def _blocker(line: str) -> str:
-    """The text of a line under Blockers; '' for one that is no item."""
-    found = _BULLET.fullmatch(unmarked(line)[0])
-    return unescape(found[1]) if found else ""
-
-
-def _fact(line: str) -> tuple[str, str] | None:
-    found = _BULLET.fullmatch(unmarked(line)[0])
-    if found is None or ":" not in found[1]:
-        return None
-    key, _, value = found[1].partition(":")
-    return unescape(key.strip()), unescape_comment(value.strip())
-
-
-def _same(one: str, other: str) -> bool:
-    return bool(one) and fold(flat(one)) == fold(flat(other))
-
-
-def _append(text: str, title: str, block: str, newline: str) -> str:
-    """`text` with `block` as the last lines of the section, which is added at the end where it is missing."""
-    lines = _section(text, title)
-    if not lines:
-        gap = "" if not text or text.endswith(newline * 2) else newline if text.endswith("\n") else newline * 2
-        return f"{text}{gap}## {title}{newline}{newline}{block}{newline}"
-    last = [line for line in lines if line.text.strip()][-1]
-    between = newline if _BULLET.fullmatch(last.text) and _BULLET.fullmatch(block) else newline * 2
-    return text[: last.end] + between + block + (text[last.end :] or newline)
-
-
-def _after(text: str, line: Line) -> int:
-    """Where the next line starts."""
-    end = text.find("\n", line.end)
-    return len(text) if end < 0 else end + 1

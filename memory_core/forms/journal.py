@@ -41,6 +41,10 @@ _LINE = re.compile(
 )
 
 
+ABSORBED = " [absorbed]"
+"""What deep sleep puts behind a line that it took up."""
+
+
 class Part(StrEnum):
     """The parts of a flush's notes, in this order."""
 
@@ -175,6 +179,70 @@ def without_raw(text: str, keys: Collection[MessageKey]) -> str:
 def raw_in(text: str) -> tuple[Note, ...]:
     """The raw lines of a note."""
     return tuple(note for note in parse(text).notes if note.part == Part.RAW.value)
+
+
+def absorb(text: str, lines: Collection[str]) -> str:
+    """`text` with ` [absorbed]` behind those lines, and behind each heading of ours whose lines all are absorbed.
+
+    `lines` as they stand, each with the mark of its messages: a line without one is a person's and never rewritten.
+    """
+    wanted = {line for line in lines if _is_marked(line)}
+    if not wanted:
+        return text
+    for line in reversed(lines_of(text)):
+        if not line.inert and line.text in wanted:
+            text = f"{text[: line.start]}{line.text.rstrip()}{ABSORBED}{text[line.end :]}"
+    return _with_headings(text, absorbed=True)
+
+
+def release(text: str, lines: Collection[str]) -> str:
+    """`text` without ` [absorbed]` behind those lines (named without it) and behind the headings above them."""
+    wanted = {line.rstrip() for line in lines}
+    for line in reversed(lines_of(text)):
+        if not line.inert and line.text.endswith(ABSORBED) and _open(line.text) in wanted:
+            text = text[: line.start] + _open(line.text) + text[line.end :]
+    return _with_headings(text, absorbed=False)
+
+
+def read_line(line: str, part: str) -> Note:
+    """One line of a note as read; `part` is the heading that it stands under."""
+    return _note(line, part)
+
+
+def part_named(heading: str) -> str:
+    """The part that a heading line opens; '' for another heading."""
+    found = _PART.fullmatch(heading)
+    return found[1] if found else ""
+
+
+def _with_headings(text: str, *, absorbed: bool) -> str:
+    """`text` with the mark on our headings whose lines all bear it (`absorbed`), or off those where one does not."""
+    part_all = notes_all = True
+    part_any = notes_any = False
+    for line in reversed(lines_of(text)):
+        if line.inert or not line.text.strip():
+            continue
+        if line.text.startswith("#"):
+            notes = bool(_NOTES.fullmatch(line.text))
+            whole = (notes_any and notes_all) if notes else (part_any and part_all)
+            ours, marked = notes or bool(_PART.fullmatch(line.text)), line.text.rstrip().endswith(ABSORBED)
+            if ours and absorbed and whole and not marked:
+                text = f"{text[: line.start]}{line.text.rstrip()}{ABSORBED}{text[line.end :]}"
+            elif ours and not absorbed and marked and not whole:
+                text = text[: line.start] + _open(line.text) + text[line.end :]
+            part_all, part_any = True, False
+            if not line.text.startswith("###"):
+                notes_all, notes_any = True, False
+            continue
+        done = _is_marked(_open(line.text)) and line.text.rstrip().endswith(ABSORBED)
+        part_all, notes_all = part_all and done, notes_all and done
+        part_any = notes_any = True
+    return text
+
+
+def _is_marked(line: str) -> bool:
+    found = _LINE.fullmatch(line)
+    return bool(found and found["mark"] and not found["absorbed"])
 
 
 def _stands(text: str, note: Note, offset: str) -> bool:

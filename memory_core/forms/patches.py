@@ -8,12 +8,14 @@ instead (memory_core.flush.undo).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import pairwise
 
 CONTEXT_LINES = 2
+_HEADED = re.compile(r"(?<=\n)(?=#|~~|- \d|- .* <!--)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +30,21 @@ class Hunk:
 
 def hunks(old: str, new: str) -> tuple[Hunk, ...]:
     """What changed from `old` to `new`."""
-    before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
+    return _between(old.splitlines(keepends=True), new.splitlines(keepends=True))
+
+
+def wide_hunks(old: str, new: str) -> tuple[Hunk, ...]:
+    """What changed, heading by heading: for pages of many records, on which most lines look like many others."""
+    return _between(_HEADED.split(old), _HEADED.split(new))
+
+
+def _between(before: Sequence[str], after: Sequence[str]) -> tuple[Hunk, ...]:
+    """What changed between two texts that were cut into pieces at the ends of lines."""
     found = []
     for tag, first, end, start, stop in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if tag != "equal":
-            head = after[max(0, start - CONTEXT_LINES) : start]
-            tail = after[stop : stop + CONTEXT_LINES]
+            head = "".join(after[max(0, start - CONTEXT_LINES) : start]).splitlines(keepends=True)[-CONTEXT_LINES:]
+            tail = "".join(after[stop : stop + CONTEXT_LINES]).splitlines(keepends=True)[:CONTEXT_LINES]
             found.append(Hunk("".join(head), "".join(after[start:stop]), "".join(before[first:end]), "".join(tail)))
     return tuple(found)
 

@@ -30,6 +30,7 @@ from datetime import date
 from functools import lru_cache
 
 from memory_core.candidates import Value
+from memory_core.forms import listed, sections
 from memory_core.forms.blocks import Block, blocks, day_of, line_entry, newline_of
 from memory_core.forms.escape import escape, escape_comment, unescape, unescape_comment
 from memory_core.forms.record_values import Record, Source, struck
@@ -53,6 +54,8 @@ __all__ = [
     "Source",
     "disclosed",
     "insert",
+    "insert_all",
+    "on_page",
     "parse",
     "remove",
     "render",
@@ -98,6 +101,15 @@ def parse(text: str) -> Parsed:
     return Parsed(tuple(records), tuple(problems))
 
 
+def on_page(text: str, form: Form) -> tuple[PlacedRecord, ...]:
+    """The records of a page of that form: on one with sections, what stands under an undated heading of level 2 is a
+    section, even where a line of it looks like a field."""
+    found = parse(text).records
+    if form not in (Form.SECTIONS, Form.CHANNEL):
+        return found
+    return tuple(placed for placed in found if placed.level != 2 or placed.record.day is not None)
+
+
 def render(record: Record, newline: str = "\n", level: int = 2) -> str:
     """The block of a record, ending with a line end. `level` is the depth of its heading."""
     lines = [_heading(record, level)]
@@ -132,10 +144,36 @@ def disclosed(record: Record) -> str:
     return "\n".join(lines) + "\n"
 
 
-def insert(text: str, record: Record, form: Form, newline: str = "\n") -> str:
-    """`text` with the record in it. NEWEST_FIRST: before the first record of its day or earlier; else at the end."""
-    at = _place(text, record) if form is Form.NEWEST_FIRST else len(text)
+def insert(text: str, record: Record, form: Form, newline: str = "\n", section: str = "") -> str:
+    """`text` with the record in it. NEWEST_FIRST: before the first record of its day or earlier; else at the end.
+
+    With a `section`: under that heading, which is added at the end where it is missing, newest first.
+    """
+    if section:
+        found = sections.span(text, section)
+        if found is None:
+            text = _put_in(text, len(text), f"## {section}{newline}", newline)
+            found = (len(text), len(text), 2)
+        start, end, level = found
+        at = _place(text, record, start, end)
+        if at and text[at - 1] != "\n":
+            at = listed.after(text, at)
+        return _put_in(text, at, render(record, newline, min(level + 1, 6)), newline)
+    at = _place(text, record, 0, len(text)) if form is Form.NEWEST_FIRST else len(text)
     return _put_in(text, at, render(record, newline), newline)
+
+
+def insert_all(text: str, new: Sequence[Record], form: Form, newline: str = "\n") -> str:
+    """`text` as if each of the records were inserted in turn; the page is read once."""
+    places: dict[int, list[tuple[date, int, Record]]] = {}
+    for number, record in enumerate(new):
+        newest = form is Form.NEWEST_FIRST
+        at = _place(text, record, 0, len(text)) if newest else len(text)
+        places.setdefault(at, []).append((record.day or date.min, number if newest else -number, record))
+    for at, found in sorted(places.items(), reverse=True):
+        found.sort(key=lambda one: one[:2] if form is Form.NEWEST_FIRST else (date.min, one[1]), reverse=True)
+        text = _put_in(text, at, newline.join(render(record, newline) for _, _, record in found), newline)
+    return text
 
 
 def replace(text: str, identity: str, record: Record) -> str:
@@ -254,14 +292,18 @@ def _source(text: str) -> Source:
     return Source(found["person"], found["name"], found["place"], found["at"], keys)
 
 
-def _place(text: str, record: Record) -> int:
-    """Where a newest-first record goes: before the first of its day or earlier, else after the last dated one."""
-    dated = [placed for placed in parse(text).records if placed.record.day is not None and placed.level]
+def _place(text: str, record: Record, start: int, end: int) -> int:
+    """Where a newest-first record goes: before the first of its day or earlier, else after the last dated one.
+
+    Looked at are the records between `start` and `end`; without any it goes to `end`.
+    """
+    found = (placed for placed in parse(text).records if start <= placed.start < end)
+    dated = [placed for placed in found if placed.record.day is not None and placed.level]
     if record.day is not None:
         for placed in dated:
             if placed.record.day is not None and placed.record.day <= record.day:
                 return placed.start
-    return dated[-1].end if dated else len(text)
+    return dated[-1].end if dated else end
 
 
 def _put_in(text: str, at: int, block: str, newline: str) -> str:

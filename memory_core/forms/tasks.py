@@ -5,25 +5,38 @@
                 "completedAt": null, "due": "2026-04-12", "note": "", "source": "@ana (…) in #build, …"}]}
 
 Read leniently: a value of a wrong type is taken as unknown, fields and entries that we do not know are kept as they
-are, a plain list of tasks is a file too. What cannot be read at all is `broken`. Whoever writes a file of which not
-all would stand in it afterwards (`keeps_all`) keeps a copy first.
+are, a plain list of tasks is a file too. What is no JSON is `broken`: the tasks in it that can be read one by one
+count. Whoever writes a file of which not all would stand in it afterwards (`keeps_all`) keeps a copy first.
+`updatedAt` says when a task was last spoken of after it was made.
+
+Overdue is what is not done and whose day is past, and what is in progress and was not touched for 7 days. What is
+done leaves the file 7 days later.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from enum import StrEnum
+from typing import TypeGuard
 
 from memory_core.forms import json_text
 from memory_core.ids import MessageKey
 from memory_core.script import fold
 from memory_core.text import flat
 
+KEEPS_DAYS = 7
+"""How many days what was done stays."""
+STALE_DAYS = 7
+"""After how many days without a word a task in progress is overdue."""
+
 _OWN = ("id", "title", "status", "priority", "createdAt", "completedAt", "due", "note", "source")
+_UPDATED = "updatedAt"
+_COMMA = re.compile(r"""("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])""")
 
 
 class TaskStatus(StrEnum):
@@ -58,6 +71,13 @@ class Task:
     note: str = ""
     source: str = ""
     extra: str = "{}"
+    updated_at: str = ""
+
+    @property
+    def touched(self) -> date | None:
+        """The day on which it was last spoken of, as far as the file tells."""
+        days = [day for text in (self.created_at, self.updated_at) if (day := _day(text))]
+        return max(days, default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +89,7 @@ class TaskFile:
     strangers: str = "[]"
     extra: str = "{}"
     broken: str = field(default="", compare=False)
-    """Why nothing could be read; '' for a sound file."""
+    """Why it could not be read as a whole; '' for a sound file."""
 
     def find(self, task_id: str) -> Task | None:
         """The task of that id."""
@@ -112,11 +132,11 @@ def parse(text: str) -> TaskFile:
     try:
         data, _ = json_text.loads(text)
     except (ValueError, RecursionError):
-        return TaskFile(broken="it is no JSON")
+        return TaskFile(_salvaged(text), broken="it is no JSON")
     if isinstance(data, list):
         data = {"tasks": data}
     if not isinstance(data, dict) or not isinstance(data.get("tasks", []), list):
-        return TaskFile(broken="it holds no list of tasks")
+        return TaskFile(_salvaged(text), broken="it holds no list of tasks")
     entries = data.get("tasks", [])
     tasks = [_task(entry) for entry in entries if _is_task(entry)]
     return TaskFile(
@@ -152,7 +172,7 @@ def render(file: TaskFile) -> str:
 def with_task(text: str, task: Task, at: datetime) -> str:
     """The file with that task in the place of the one of its id, or at the end; unchanged where it stands so."""
     file = parse(text)
-    if file.find(task.id) == task:
+    if file.find(task.id) == task and not file.broken:
         return text
     tasks = tuple(task if one.id == task.id else one for one in file.tasks)
     return render(
@@ -171,6 +191,34 @@ def without_task(text: str, task_id: str, at: datetime) -> str:
     return render(replace(file, tasks=tasks, last_updated=at.isoformat(timespec="seconds")))
 
 
+def mended(text: str, at: datetime) -> str:
+    """A broken file anew, from the tasks in it that could be read; a sound one as it is."""
+    file = parse(text)
+    return render(replace(file, last_updated=at.isoformat(timespec="seconds"))) if file.broken else text
+
+
+def overdue(task: Task, today: date) -> date | None:
+    """Since when it is overdue: the day that it was due, or 7 days after it was last touched; None if it is not."""
+    if task.status is TaskStatus.DONE:
+        return None
+    days = [day] if (day := _day(task.due)) and day < today else []
+    if task.status is TaskStatus.IN_PROGRESS and task.touched is not None:
+        stale = task.touched + timedelta(days=STALE_DAYS)
+        days += [stale] if stale <= today else []
+    return min(days, default=None)
+
+
+def ordered(tasks: Iterable[Task], today: date) -> tuple[Task, ...]:
+    """The tasks as they are shown: overdue ones first, the longest overdue before the others; then in their order."""
+    return tuple(sorted(tasks, key=lambda task: overdue(task, today) or date.max))
+
+
+def has_left(task: Task, today: date) -> bool:
+    """Was the task done 7 days ago or earlier?"""
+    day = _day(task.completed_at)
+    return task.status is TaskStatus.DONE and day is not None and day + timedelta(days=KEEPS_DAYS) <= today
+
+
 def with_status(task: Task, status: TaskStatus, at: datetime) -> Task:
     """The task with that status; `completed_at` is set when it becomes done, emptied when it is taken up again."""
     if status is task.status:
@@ -180,7 +228,7 @@ def with_status(task: Task, status: TaskStatus, at: datetime) -> Task:
     )
 
 
-def _is_task(entry: object) -> bool:
+def _is_task(entry: object) -> TypeGuard[Mapping[str, object]]:
     return isinstance(entry, dict) and isinstance(entry.get("title"), str) and bool(entry["title"].strip())
 
 
@@ -196,14 +244,37 @@ def _task(entry: Mapping[str, object]) -> Task:
         due=_due(_text(entry.get("due"))),
         note=_text(entry.get("note")),
         source=_text(entry.get("source")),
-        extra=_json({key: value for key, value in entry.items() if key not in _OWN}),
+        extra=_json({key: value for key, value in entry.items() if key not in (*_OWN, _UPDATED)}),
+        updated_at=_text(entry.get(_UPDATED)),
     )
+
+
+def _salvaged(text: str) -> tuple[Task, ...]:
+    """The tasks in a text that is no task file, each once: every object in it that can be read and has a title."""
+    cleaned = _COMMA.sub(lambda found: found[1] or "", text)
+    found = max((list(_objects(one)) for one in (text, cleaned)), key=len)
+    return tuple({task.id: task for task in map(_task, found)}.values())
+
+
+def _objects(text: str) -> Iterator[Mapping[str, object]]:
+    """The task objects in a text, wherever they stand."""
+    decoder, at = json.JSONDecoder(), text.find("{")
+    while at >= 0:
+        try:
+            value, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            value, end = None, at + 1
+        within = value.get("tasks") if isinstance(value, dict) else None
+        entries = within if isinstance(within, list) else [value]
+        yield from (entry for entry in entries if _is_task(entry))
+        at = text.find("{", end)
 
 
 def _entry(task: Task) -> dict[str, object]:
     values = (task.id, task.title, task.status.value, task.priority.value, task.created_at)
     rest = (task.completed_at or None, task.due or None, task.note, task.source)
-    return {**dict(zip(_OWN, (*values, *rest), strict=True)), **json.loads(task.extra)}
+    updated = {_UPDATED: task.updated_at} if task.updated_at else {}
+    return {**dict(zip(_OWN, (*values, *rest), strict=True)), **updated, **json.loads(task.extra)}
 
 
 def _priority(text: str) -> Urgency:
@@ -215,6 +286,14 @@ def _due(text: str) -> str:
         return date.fromisoformat(text[:10]).isoformat() if text else ""
     except ValueError:
         return text
+
+
+def _day(text: str) -> date | None:
+    """The day that a time or a date names, as it stands there; None for none."""
+    try:
+        return date.fromisoformat(text[:10])
+    except ValueError:
+        return None
 
 
 def _text(value: object) -> str:

@@ -22,7 +22,7 @@ from datetime import date
 from functools import lru_cache
 
 from memory_core.forms.blocks import Line, day_of, lines_of
-from memory_core.forms.records import Record, disclosed
+from memory_core.forms.records import Record, disclosed, on_page
 from memory_core.forms.records import parse as parse_records
 from memory_core.ids import PageId
 from memory_core.layouts import Form
@@ -80,7 +80,7 @@ class Units:
 def units_of(page: PageId, form: Form, text: str) -> Units:
     """The units of a page. Never raises. Remembered by the text, so that an unchanged page is taken apart once."""
     parsed = parse_records(text) if form not in _WITHOUT_RECORDS else None
-    ours = [placed for placed in parsed.records if _is_ours(placed.record)] if parsed else []
+    ours = [placed for placed in on_page(text, form) if _is_ours(placed.record)] if parsed else []
     day = _day_of(page)
     found: list[Unit] = []
     path: tuple[str, ...] = ()

@@ -16,12 +16,14 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from memory_core.forms import attention, daily, journal, tasks
+from memory_core.forms import daily, journal, tasks
 from memory_core.forms.blocks import lines_of, newline_of
+from memory_core.forms.board import BOARDS, TaskRow, board
 from memory_core.forms.escape import unescape_comment
 from memory_core.forms.marks import unmarked, without_key
-from memory_core.forms.records import Record, parse, remove
+from memory_core.forms.records import Record, on_page, parse, remove
 from memory_core.forms.records import replace as replace_record
+from memory_core.forms.sections import WITH_RECORDS
 from memory_core.ids import MessageKey, PageId
 from memory_core.layouts import TASKS, Form, Table
 
@@ -31,16 +33,23 @@ def without_message(
 ) -> str:
     """A page of that form without what came from the message; the arguments as in operations.messages.Withdraw."""
     match form:
-        case Form.NEWEST_FIRST | Form.ADDED:
-            return _without_struck(_without_records(text, key, kept), key) if key in text else text
+        case Form.NEWEST_FIRST | Form.ADDED | Form.SECTIONS:
+            return _without_struck(_without_records(text, form, key, kept), key) if key in text else text
         case Form.JOURNAL:
             return journal.without_message(text, key)
+        case Form.ARCHIVE if key in text:
+            left = _without_struck(_without_records(text, form, key, kept), key)
+            return daily.without_message(journal.without_message(left, key), key)
         case Form.DAILY_LINES:
             return daily.without_message(text, key)
-        case Form.ATTENTION:
-            text = attention.without_message(text, key) if key in text else text
-            for row in attention.parse(text).tasks:
-                text = attention.without_task(text, row.task) if row_hash(row.task) in rows else text
+        case Form.ATTENTION | Form.ACTIVE | Form.CHANNEL:
+            on = board(form)
+            if key in text:
+                if form is Form.CHANNEL:
+                    text = _without_struck(_without_records(text, form, key, kept), key)
+                text = on.without_message(text, key)
+            for row in on.parse(text).tasks if rows else ():
+                text = on.without_task(text, row.task) if row_hash(row.task) in rows else text
             return text
         case Form.STATE:
             for task in tasks.parse(text).tasks:
@@ -51,7 +60,7 @@ def without_message(
 
 def row_hash(title: str) -> str:
     """By what a task's row is named without its words."""
-    return hashlib.sha256(attention.TaskRow(title).key.encode()).hexdigest()[:16]
+    return hashlib.sha256(TaskRow(title).key.encode()).hexdigest()[:16]
 
 
 def stated_by(task: tasks.Task, key: MessageKey) -> bool:
@@ -63,17 +72,20 @@ def touched(key: MessageKey, texts: Mapping[PageId, str], table: Table) -> dict[
     """The pages that name the message, and the hashes of the task rows that go with it."""
     found = {page: () for page, text in texts.items() if key in text and _is_ours(table, page)}
     rows = tuple(row_hash(task.title) for task in tasks.parse(texts.get(TASKS, "")).tasks if stated_by(task, key))
-    board = next((page for page in texts if table.rule(page).form is Form.ATTENTION), None)
-    return {**found, board: rows} if board is not None and rows else dict(found)
+    on = next((page for page in texts if table.rule(page).form in BOARDS), None)
+    return {**found, on: rows} if on is not None and rows else dict(found)
 
 
 def _is_ours(table: Table, page: PageId) -> bool:
-    forms = (Form.NEWEST_FIRST, Form.ADDED, Form.JOURNAL, Form.DAILY_LINES, Form.ATTENTION)
-    return page == TASKS or table.rule(page).form in forms
+    return page == TASKS or table.rule(page).form in WITH_RECORDS | BOARDS | {
+        Form.JOURNAL,
+        Form.DAILY_LINES,
+        Form.ARCHIVE,
+    }
 
 
-def _without_records(text: str, key: MessageKey, kept: Collection[str]) -> str:
-    for placed in parse(text).records:
+def _without_records(text: str, form: Form, key: MessageKey, kept: Collection[str]) -> str:
+    for placed in on_page(text, form):
         record = placed.record
         if key in record.messages and record.identity not in kept:
             left = _without_source(record, key)

@@ -26,7 +26,9 @@ from memory_core.layouts.base import (
     Kind,
     Layout,
     PageRule,
+    Place,
     Priority,
+    Slot,
     Table,
     backup_page,
     journal_page,
@@ -35,12 +37,13 @@ from memory_core.layouts.dreaming import DREAMING
 
 LAYOUTS: Mapping[str, Layout] = {layout.name: layout for layout in (APM, ADAPTIVE, DREAMING)}
 
-READY = (APM.name,)
-"""The layouts that REMEM_LAYOUT takes by now."""
+READY = tuple(LAYOUTS)
+"""The layouts that REMEM_LAYOUT takes."""
 
 __all__ = [
     "ADAPTIVE", "APM", "DREAMING", "FLUSH_STATE", "HEARTBEAT", "INDEX", "LAYOUTS", "NAME_PATTERN", "TASKS", "Form",
-    "IndexForm", "Kind", "Layout", "PageRule", "Priority", "Table", "backup_page", "journal_page", "layout_named",
+    "IndexForm", "Kind", "Layout", "PageRule", "Place", "Priority", "Slot", "Table", "backup_page", "journal_page",
+    "layout_named",
 ]  # fmt: skip
 
 

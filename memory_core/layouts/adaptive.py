@@ -7,7 +7,19 @@ page, its channel context; everything else of it stands in its journal and archi
 from __future__ import annotations
 
 from memory_core.ids import PageId
-from memory_core.layouts.base import INDEX, SOUL, Form, Kind, Layout, PageRule, Priority, Table, side_files
+from memory_core.layouts.base import (
+    INDEX,
+    SOUL,
+    TASKS,
+    Form,
+    Kind,
+    Layout,
+    PageRule,
+    Priority,
+    Slot,
+    Table,
+    side_files,
+)
 
 _KEY_DECISIONS, _LESSONS, _SYSTEMS, _ENVIRONMENT = "Key Decisions", "Lessons Learned", "Systems Built", "Environment"
 _TOPICS, _RECENT, _UNRESOLVED = "Current Topics", "Recent Decisions", "Unresolved"
@@ -43,7 +55,8 @@ GROUP = Table(
         Kind.ARCHITECTURE: _TOPICS,
     },
     not_kept=frozenset({Kind.ROLE, Kind.PREFERENCE, Kind.CONTACT}),
-    start=(INDEX,),
+    start=(INDEX, PageId("channel_context"), Slot.ROUTED, TASKS),
+    room=(INDEX, TASKS, PageId("channel_context"), Slot.ROUTED),
     default_budget_tokens=6000,
 )  # fmt: skip
 
@@ -95,7 +108,15 @@ DIRECT = Table(
         Kind.TASK: "In Progress",
         Kind.STATUS: "In Progress",
     },
-    start=(PageId("soul"), PageId("user"), INDEX, PageId("active_context"), PageId("memory")),
+    start=(
+        PageId("soul"), PageId("user"), INDEX, PageId("active_context"), Slot.TODAY, Slot.YESTERDAY,
+        PageId("memory"), TASKS, Slot.ROUTED,
+    ),
+    room=(
+        INDEX, PageId("soul"), PageId("user"), TASKS, PageId("active_context"), Slot.TODAY, Slot.YESTERDAY,
+        PageId("memory"), Slot.ROUTED,
+    ),
+    keeps=PageId("memory"),
     default_budget_tokens=8000,
 )  # fmt: skip
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memory_core.ids import PageId
-from memory_core.layouts.base import INDEX, SOUL, Form, Kind, Layout, PageRule, Priority, Table, side_files
+from memory_core.layouts.base import INDEX, SOUL, Form, Kind, Layout, PageRule, Priority, Slot, Table, side_files
 
 GROUP = Table(
     rules=(
@@ -48,7 +48,7 @@ GROUP = Table(
         Kind.ENVIRONMENT: PageId("attention"),
         Kind.TOOL: PageId("conventions/tools"),
     },
-    start=(INDEX,),
+    start=(INDEX, Slot.ROUTED),
     default_budget_tokens=6000,
 )  # fmt: skip
 
@@ -94,7 +94,14 @@ DIRECT = Table(
         Kind.ENVIRONMENT: PageId("attention"),
         Kind.TOOL: PageId("longterm"),
     },
-    start=(PageId("soul"), PageId("user"), PageId("memory"), INDEX, PageId("attention")),
+    start=(
+        PageId("soul"), PageId("user"), PageId("memory"), INDEX, PageId("attention"), Slot.ROUTED,
+        Slot.TODAY, Slot.YESTERDAY,
+    ),
+    room=(
+        PageId("memory"), INDEX, PageId("soul"), PageId("user"), PageId("attention"), Slot.ROUTED,
+        Slot.TODAY, Slot.YESTERDAY,
+    ),
     default_budget_tokens=8000,
 )  # fmt: skip
 

@@ -17,9 +17,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from pathlib import PurePosixPath
+from typing import TypeAlias
 
 from memory_core.errors import UnknownPage
 from memory_core.ids import DirectScope, GroupScope, PageId, Scope
+
+INDEX = PageId("index")
+FLUSH_STATE = PageId("state/flush")
+TASKS = PageId("state/tasks")
+HEARTBEAT = PageId("state/heartbeat")
 
 NAME_PATTERN = re.compile(r"(?!\.)[^\x00-\x1f/\\:*?\"<>|]{1,80}(?<![. ])")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -78,6 +84,20 @@ class Form(StrEnum):
     """JSON, the program's side file."""
 
 
+class Slot(StrEnum):
+    """A place in a start order that stands for no page of its own."""
+
+    ROUTED = "@routed"
+    """What the message routes to: at most `Table.routed_pages` pages."""
+    TODAY = "@today"
+    YESTERDAY = "@yesterday"
+    """The journal of that day, in the scope's zone."""
+
+
+Place: TypeAlias = PageId | Slot
+"""What a start order holds."""
+
+
 class IndexForm(StrEnum):
     """How a layout's index is laid out; front matter, hard rules and markers are the same in all."""
 
@@ -121,8 +141,14 @@ class PageRule:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The pages of one kind of scope, first rule first. `start` is the order in which a conversation is started.
+    """The pages of one kind of scope, first rule first.
 
+    `start`: what a conversation begins with, in the order in which it is shown (`state/tasks` stands for the list of
+    open tasks). `room`: the same places in the order in which the budget is given to them, most missed first; empty:
+    the order of `start`. `keeps`: the page for which those before it in that order leave what it needs, as far as
+    half of the budget. A page in `start` is open in every conversation, whatever the index says.
+
+    `routed_pages`: to how many pages one message may route; a session may open twice as many.
     `kinds`: the page that a flush writes a kind to; a kind that is not in it stands in the journal (and tasks in
     pending_tasks.json). `promoted`: where deep sleep takes such a kind from the journal to. `section_of`: under which
     heading a kind stands on a page with sections. `not_kept`: kinds that
@@ -131,9 +157,11 @@ class Table:
 
     rules: tuple[PageRule, ...]
     kinds: Mapping[Kind, PageId]
-    start: tuple[PageId, ...]
+    start: tuple[Place, ...]
     default_budget_tokens: int
     routed_pages: int = 1
+    room: tuple[Place, ...] = ()
+    keeps: PageId = INDEX
     promoted: Mapping[Kind, PageId] = field(default_factory=dict)
     section_of: Mapping[Kind, str] = field(default_factory=dict)
     not_kept: frozenset[Kind] = frozenset()
@@ -148,6 +176,21 @@ class Table:
     def home_of(self, kind: Kind) -> PageId | None:
         """Where what lasts of a kind stands at last: by the flush, else by deep sleep; None: in the journal only."""
         return self.kinds.get(kind) or self.promoted.get(kind)
+
+    @property
+    def in_need(self) -> tuple[Place, ...]:
+        """The places of `start` in the order in which they are given room."""
+        return self.room or self.start
+
+    @property
+    def persona(self) -> PageId | None:
+        """The page that every scope may read (SOUL.md); None in a layout without one."""
+        return next((rule.page for rule in self.rules if rule.shared), None)
+
+    @property
+    def session_pages(self) -> int:
+        """How many pages of P0 to P2 one session may open."""
+        return 2 * self.routed_pages
 
     def routed(self) -> tuple[PageRule, ...]:
         """The rules that a message may be routed to, best priority first."""
@@ -184,12 +227,6 @@ class Layout:
                 return PurePosixPath(rule.file.format(name=name))
             case DirectScope(person):
                 return PurePosixPath("people", person.folder, rule.file.format(name=name))
-
-
-INDEX = PageId("index")
-FLUSH_STATE = PageId("state/flush")
-TASKS = PageId("state/tasks")
-HEARTBEAT = PageId("state/heartbeat")
 
 
 def journal_page(day: str) -> PageId:

@@ -1,12 +1,27 @@
 """Dreaming: records by category, each with its fitness; an index that is the only file to be loaded whole.
 
-Tasks and blockers stand in the journal and in pending_tasks.json: there is no page of what is being done.
+A message opens at most two categories: coding and planning decisions and project context, debugging the lessons, a
+person people, the environment tools. Tasks and blockers stand in the journal and in pending_tasks.json: there is no
+page of what is being done, so the list of open tasks is a part of the start, where there are any.
 """
 
 from __future__ import annotations
 
 from memory_core.ids import PageId
-from memory_core.layouts.base import INDEX, SOUL, Form, IndexForm, Kind, Layout, PageRule, Priority, Table, side_files
+from memory_core.layouts.base import (
+    INDEX,
+    SOUL,
+    TASKS,
+    Form,
+    IndexForm,
+    Kind,
+    Layout,
+    PageRule,
+    Priority,
+    Slot,
+    Table,
+    side_files,
+)
 
 _KINDS = {
     Kind.DECISION: PageId("decisions"),
@@ -26,56 +41,34 @@ def _categories(base: str) -> tuple[PageRule, ...]:
     """The five category pages below `base`."""
     return (
         PageRule(
-            PageId("decisions"),
-            f"{base}/decisions.md",
-            Form.NEWEST_FIRST,
-            Priority.P0,
-            200,
-            triggers=("decision", "decided", "why", "plan", "write code", "design"),
-            hint="decisions with reasons",
-            lexicon="experience",
+            PageId("decisions"), f"{base}/decisions.md", Form.NEWEST_FIRST, Priority.P0, 200,
+            triggers=("decision", "decided", "why", "plan", "planning", "write code", "implement", "design"),
+            hint="decisions with reasons", lexicon="decisions",
         ),
         PageRule(
-            PageId("lessons"),
-            f"{base}/lessons.md",
-            Form.NEWEST_FIRST,
-            Priority.P1,
-            300,
+            PageId("lessons"), f"{base}/lessons.md", Form.NEWEST_FIRST, Priority.P1, 300,
             triggers=("lesson", "bug", "debug", "error", "root cause", "workaround"),
-            hint="root causes, workarounds, lessons learned",
-            lexicon="experience",
+            hint="root causes, workarounds, lessons learned", lexicon="lessons",
         ),
         PageRule(
-            PageId("project-context"),
-            f"{base}/project-context.md",
-            Form.NEWEST_FIRST,
-            Priority.P1,
-            150,
-            triggers=("tech stack", "architecture", "agreement", "deploy", "repository", "write code", "plan"),
-            hint="stack, architecture, agreements",
-            lexicon="project",
+            PageId("project-context"), f"{base}/project-context.md", Form.NEWEST_FIRST, Priority.P1, 150,
+            triggers=(
+                "tech stack", "architecture", "agreement", "deploy", "repository", "plan", "planning", "write code",
+                "implement",
+            ),
+            hint="stack, architecture, agreements", lexicon="context",
         ),
         PageRule(
-            PageId("people"),
-            f"{base}/people.md",
-            Form.NEWEST_FIRST,
-            Priority.P2,
-            100,
+            PageId("people"), f"{base}/people.md", Form.NEWEST_FIRST, Priority.P2, 100,
             triggers=("who", "owner", "contact", "responsible", "role", "prefers"),
-            hint="roles, contacts, preferences",
-            lexicon="people",
+            hint="roles, contacts, preferences", lexicon="people",
         ),
         PageRule(
-            PageId("tools-config"),
-            f"{base}/tools-config.md",
-            Form.NEWEST_FIRST,
-            Priority.P3,
-            100,
+            PageId("tools-config"), f"{base}/tools-config.md", Form.NEWEST_FIRST, Priority.P3, 100,
             triggers=("environment", "tool", "setup", "config", "command", "proxy"),
-            hint="commands, environment, settings",
-            lexicon="attention",
+            hint="commands, environment, settings", lexicon="tools",
         ),
-    )
+    )  # fmt: skip
 
 
 GROUP = Table(
@@ -86,7 +79,8 @@ GROUP = Table(
         *side_files("memory/groups/{group}", "memory/groups/{group}/journal", "memory/groups/{group}/archive"),
     ),
     kinds=_KINDS,
-    start=(INDEX,),
+    start=(INDEX, Slot.ROUTED, TASKS),
+    room=(INDEX, TASKS, Slot.ROUTED),
     default_budget_tokens=6000,
     routed_pages=2,
 )  # fmt: skip
@@ -94,14 +88,19 @@ GROUP = Table(
 DIRECT = Table(
     rules=(
         SOUL,
-        PageRule(PageId("user"), "USER.md", Form.PROSE),
+        PageRule(PageId("user"), "USER.md", Form.ADDED),
         PageRule(PageId("memory"), "MEMORY.md", Form.PROSE, budget_lines=50),
         PageRule(INDEX, "memory/INDEX.md", Form.INDEX, budget_lines=80),
         *_categories("memory"),
         *side_files("memory", "memory", "memory/archive"),
     ),
     kinds=_KINDS,
-    start=(PageId("soul"), PageId("user"), PageId("memory"), INDEX),
+    start=(
+        PageId("soul"), PageId("user"), PageId("memory"), INDEX, Slot.TODAY, Slot.YESTERDAY, Slot.ROUTED, TASKS,
+    ),
+    room=(
+        PageId("memory"), INDEX, PageId("soul"), PageId("user"), TASKS, Slot.ROUTED, Slot.TODAY, Slot.YESTERDAY,
+    ),
     default_budget_tokens=8000,
     routed_pages=2,
 )  # fmt: skip

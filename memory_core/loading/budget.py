@@ -17,7 +17,7 @@ from functools import lru_cache
 from memory_core.disclosure import Disclosure, LeftOut, Loaded, Step
 from memory_core.forms.units import Unit, render
 from memory_core.ids import PageId, Scope
-from memory_core.layouts import Priority
+from memory_core.layouts import Priority, Table
 from memory_core.session import Session
 from memory_core.tokens import Counter, cut
 
@@ -174,6 +174,7 @@ class Tally:
     session: Session
     counter: Counter
     budget_tokens: int
+    table: Table
     loaded: list[Loaded] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -235,6 +236,7 @@ class Tally:
                 matched=because.matched,
                 shown=tuple(unit.mark for unit in fitted.shown),
                 rest=tuple(unit.mark for unit in (*fitted.left, *rest)),
+                form=self.table.rule(page).form,
             )
         )
         return True

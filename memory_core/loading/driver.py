@@ -23,7 +23,7 @@ from memory_core.forms.units import Unit
 from memory_core.gate import OpenIndex, denied, open_index
 from memory_core.handle import Handle
 from memory_core.ids import DirectScope, PageId
-from memory_core.layouts import Priority
+from memory_core.layouts import TASKS, Priority
 from memory_core.loading.budget import Because, Tally, fit
 from memory_core.loading.direct import direct_plan
 from memory_core.loading.group import group_plan
@@ -90,7 +90,7 @@ async def open_page(
     view, tally = _view(handle, opened, about), _tally(handle, opened, session, title)
     priority = _priority(opened, handle, page)
     read = await opened.read(page)
-    if session.over_ceiling(page, priority):
+    if not _is_plain(view, page, priority) and tally.session.over_ceiling(page, priority):
         raise denied("over_ceiling", page)
     parts = units(view, read).units if read is not None else ()
     if read is None or not parts:
@@ -134,11 +134,22 @@ def _show_asked(view: View, tally: Tally, page: PageText, fresh: list[Unit], pri
     tally.show(
         page.page,
         fitted,
-        Because(Step.CONVENTION if priority is None else Step.OPEN, "the agent asked for it", priority, matched=True),
+        Because(_step_of(view, page.page, priority), "the agent asked for it", priority, matched=True),
         sha256=page.stamp.sha256,
         short="a page of P2 is shown in at most half of the budget" if bound else "",
     )
     tally.took(Step.OPEN, f"{page.page}: the agent asked for it")
+
+
+def _is_plain(view: View, page: PageId, priority: Priority | None) -> bool:
+    """A page that every conversation begins with and nothing routes to: it counts in tokens only."""
+    return priority is None and page in view.table.start
+
+
+def _step_of(view: View, page: PageId, priority: Priority | None) -> Step:
+    if _is_plain(view, page, priority):
+        return Step.TASKS if page == TASKS else Step.LAYER_0
+    return Step.CONVENTION if priority is None else Step.OPEN
 
 
 async def _index_of(handle: Handle, page: PageId) -> OpenIndex:
@@ -172,7 +183,8 @@ def _view(handle: Handle, opened: OpenIndex, message: str) -> View:
 
 def _tally(handle: Handle, opened: OpenIndex, session: Session, title: str) -> Tally:
     budget_tokens, warning = opened.index.budget(handle.table.default_budget_tokens)
-    tally = Tally(handle.scope, title or opened.title, session, handle.counter, budget_tokens)
+    held = session.under(handle.table)
+    tally = Tally(handle.scope, title or opened.title, held, handle.counter, budget_tokens, handle.table)
     tally.notes += [warning] if warning else []
     return tally
 

@@ -1,13 +1,15 @@
 """From what a message is about to what is loaded for it: steps 2 to 4, the same for groups and DMs. Pure.
 
-first question    the layout's number of pages (1), best match first; an empty page falls to the next match, at last
-                  to P0; no match: P0
+first question    the layout's number of pages (1, in dreaming 2), best match first; a second one only if it matches
+                  more than half as well; an empty page falls to the next match, at last to P0; no match: P0
 later questions   a page that is clearly meant, ceilings kept; else excerpts (later.py)
+no page to choose a layout whose pages all stand in its start order (adaptive) has excerpts for every question
 mode `excerpts`   instead of a page: the best records of all routed pages together, for every question
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 
 from memory_core.conventions import conventions_in, is_convention
@@ -15,9 +17,9 @@ from memory_core.disclosure import Step
 from memory_core.ids import PageId
 from memory_core.layouts import Priority
 from memory_core.loading.budget import Tally
-from memory_core.loading.later import clearly_elsewhere, excerpts
+from memory_core.loading.later import as_good, clearly_elsewhere, excerpts
 from memory_core.loading.plan import Plan, View
-from memory_core.loading.steps import convention, page_by_match
+from memory_core.loading.steps import Routed, convention, fetch, show_routed
 from memory_core.routing import Match
 from memory_core.store.base import PageText
 
@@ -35,19 +37,19 @@ class Mode(StrEnum):
 def by_intent(view: View, tally: Tally, mode: Mode, step: Step) -> Plan[None]:
     """Steps 3 and 4 for a message that asks something; `step` is what a routed page is called here."""
     first = all(page in view.table.start for page in tally.session.opened)
+    choice = any(rule.page not in view.table.start for rule in view.table.routed())
     if mode is Mode.EXCERPTS:
         found = yield from _best_of_all(view, tally)
         if found or not first:
             return
-    if first:
+    if first and choice:
         yield from _automatic(view, tally, step)
         return
-    elsewhere = clearly_elsewhere(view, tally)
-    page = (yield from page_by_match(view, tally, elsewhere, step)) if elsewhere else None
-    if page is None:
-        yield from excerpts(view, tally)
+    pages = yield from _fetched(view, tally, clearly_elsewhere(view, tally))
+    if pages:
+        yield from show_routed(view, tally, pages, step)
     else:
-        yield from convention(view, tally, page)
+        yield from excerpts(view, tally)
 
 
 def described(view: View) -> str:
@@ -58,30 +60,42 @@ def described(view: View) -> str:
 
 
 def _automatic(view: View, tally: Tally, step: Step) -> Plan[None]:
-    """The page of a session's first question, and the convention that it names."""
-    taken = 0
+    """The pages of a session's first question, and the convention that one of them names."""
+    chosen: list[Routed] = []
     for found in _candidates(view, tally):
-        if taken and not found.score:
-            return
-        if taken >= view.table.routed_pages:
-            tally.leave(found.page, "the page", f"it matches too ({found.why}); {taken} at once is the limit")
-        elif reason := tally.session.over_ceiling(found.page, found.priority, tally.loaded):
+        limit = view.table.routed_pages
+        if chosen and not found.score:
+            break
+        if len(chosen) >= limit:
+            tally.leave(found.page, "the page", f"it matches too ({found.why}); {limit} at once is the limit")
+        elif chosen and found not in as_good([chosen[0].found, found]):
+            tally.leave(found.page, "the page", f"it matches too ({found.why}), but not half as well")
+        elif reason := tally.session.over_ceiling(
+            found.page, found.priority, tally.loaded, [one.found for one in chosen]
+        ):
             tally.leave(found.page, "the page", reason)
         else:
-            page = yield from page_by_match(view, tally, found, step)
-            taken += page is not None
-            if page is not None:
-                yield from convention(view, tally, page)
-    if not taken:
+            chosen += yield from _fetched(view, tally, (found,))
+    yield from show_routed(view, tally, chosen, step)
+    if not chosen:
         tally.took(step, "nothing to load: what matches holds nothing, or it stands in the conversation")
+
+
+def _fetched(view: View, tally: Tally, matches: Sequence[Match]) -> Plan[list[Routed]]:
+    """The pages of these matches that hold something new."""
+    pages: list[Routed] = []
+    for found in matches:
+        page = yield from fetch(view, tally, found)
+        pages += [page] if page is not None else []
+    return pages
 
 
 def _candidates(view: View, tally: Tally) -> tuple[Match, ...]:
     """The pages that may be loaded, best match first, at last P0; what is loaded, or was found empty, is none."""
-    done = {*tally.session.opened, *(part.page for part in tally.loaded), *(one.page for one in tally.left_out)}
-    matches = [found for found in view.matches if found.page not in done]
+    gone = {*tally.session.opened, *(part.page for part in tally.loaded), *(one.page for one in tally.left_out)}
+    matches = [found for found in view.matches if found.page not in gone]
     last = _fallback(view)
-    if last is not None and last.page not in {*done, *(found.page for found in matches)}:
+    if last is not None and last.page not in {*gone, *(found.page for found in matches)}:
         matches.append(last)
     return tuple(matches)
 

@@ -22,24 +22,32 @@ from memory_core.terms import terms
 
 EXCERPTS = 5
 """How many excerpts one later message gets at most."""
-_CLEARLY = 2.0
+CLEARLY = 2.0
+"""A page that matches so many times as well as another is clearly meant instead of it."""
 
 
-def clearly_elsewhere(view: View, tally: Tally) -> Match | None:
-    """The page that a later message clearly routes to: at least twice the score of what is loaded, ceilings kept."""
+def clearly_elsewhere(view: View, tally: Tally) -> tuple[Match, ...]:
+    """The pages that a later message clearly routes to: at least twice the score of what is loaded, ceilings kept."""
     opened = tally.session.opened
     held = max((found.score for found in view.matches if found.page in opened), default=0.0)
-    best = next((found for found in view.matches if found.page not in opened), None)
-    if best is None:
-        return None
-    if best.score < _CLEARLY * held:
-        why = f"it matches ({best.why}), but not twice as well as what is loaded"
-    else:
-        why = tally.session.over_ceiling(best.page, best.priority, tally.loaded)
-    if why:
-        tally.leave(best.page, "the page", why)
-        return None
-    return best
+    without = {*opened, *(left.page for left in tally.left_out if left.what == "the page")}
+    new = [found for found in view.matches if found.page not in without]
+    chosen: list[Match] = []
+    for found in as_good(new)[: view.table.routed_pages]:
+        if found.score < CLEARLY * held:
+            why = f"it matches ({found.why}), but not twice as well as what is loaded"
+        else:
+            why = tally.session.over_ceiling(found.page, found.priority, tally.loaded, chosen)
+        if why:
+            tally.leave(found.page, "the page", why)
+            break
+        chosen.append(found)
+    return tuple(chosen)
+
+
+def as_good(matches: Sequence[Match]) -> tuple[Match, ...]:
+    """The best match and those that are more than half as good: what matches less is clearly not meant beside it."""
+    return tuple(found for found in matches if found.score * CLEARLY > matches[0].score) if matches else ()
 
 
 def changed(view: View, tally: Tally) -> Plan[None]:

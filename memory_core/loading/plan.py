@@ -15,14 +15,14 @@ Here are the questions, their answers, and the view of the scope that every plan
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias, TypeVar
 
 from memory_core.forms.units import Units, units_of
 from memory_core.ids import PageId
 from memory_core.index import Index
 from memory_core.index_lines import Part, outline
-from memory_core.layouts import INDEX, Layout, Table
+from memory_core.layouts import INDEX, Layout, Slot, Table
 from memory_core.routing import Match
 from memory_core.search import Placed
 from memory_core.store.base import PageText
@@ -101,7 +101,7 @@ class View:
     message: str
     matches: tuple[Match, ...]
     pleasantry: bool
-    journals: tuple[PageId, ...] = ()
+    journals: Mapping[Slot, PageId] = field(default_factory=dict)
 
 
 def units(view: View, page: PageText) -> Units:

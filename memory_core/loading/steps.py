@@ -8,7 +8,7 @@ shown is named in the tally.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from memory_core.conventions import conventions_in
 from memory_core.disclosure import Loaded, Step
@@ -52,6 +52,7 @@ def show_index(view: View, tally: Tally, step: Step, catalogue_tokens: int) -> N
                 sha256=view.index_page.stamp.sha256,
                 cut=bool(left),
                 shown=tuple(unit.mark for unit in parts),
+                form=Form.INDEX,
             )
         )
     for what in left:
@@ -64,8 +65,17 @@ def show_index(view: View, tally: Tally, step: Step, catalogue_tokens: int) -> N
     tally.took(step, f"{len(view.index.routes)} rows, {tokens} tokens")
 
 
-def page_by_match(view: View, tally: Tally, found: Match, step: Step) -> Plan[PageText | None]:
-    """Step 3, or layer 1: show the page that a message routes to; None where it holds nothing (the tally says so)."""
+@dataclass(frozen=True, slots=True)
+class Routed:
+    """A page that a message routes to, with the parts of it that the conversation does not hold yet."""
+
+    found: Match
+    page: PageText
+    parts: Units
+
+
+def fetch(view: View, tally: Tally, found: Match) -> Plan[Routed | None]:
+    """Step 3, or layer 1: get the page that a message routes to; None where it holds nothing (the tally says so)."""
     page = yield from content(view, tally, found.page)
     if page is None:
         return None
@@ -73,11 +83,25 @@ def page_by_match(view: View, tally: Tally, found: Match, step: Step) -> Plan[Pa
     if not parts.units:
         tally.leave(found.page, "the page", "all of it stands in the conversation")
         return None
-    why = f"{found.why}, score {found.score:.1f}" if found.score else found.why
-    show = _by_search if found.priority is Priority.P2 else whole
-    show(view, tally, page, parts, Because(step, why, found.priority, matched=found.score > 0))
-    tally.took(step, f"{found.page}: {why}")
-    return page
+    return Routed(found, page, parts)
+
+
+def show_routed(view: View, tally: Tally, pages: Sequence[Routed], step: Step) -> Plan[None]:
+    """Show these pages, the best match first, then the conventions that they name.
+
+    They share the room: a page leaves each that comes after it what that one needs, as far as an equal share.
+    """
+    share = tally.room_tokens // max(len(pages), 1)
+    for at, routed in enumerate(pages):
+        kept = sum(min(count(tally.counter, later.parts.text), share) for later in pages[at + 1 :])
+        found, limit = routed.found, max(0, tally.room_tokens - kept)
+        why = f"{found.why}, score {found.score:.1f}" if found.score else found.why
+        show = _by_search if found.priority is Priority.P2 else whole
+        because = Because(step, why, found.priority, matched=found.score > 0)
+        show(view, tally, routed.page, routed.parts, because, limit)
+        tally.took(step, f"{found.page}: {why}")
+    for routed in pages:
+        yield from convention(view, tally, routed.page)
 
 
 def _fresh(tally: Tally, page: PageId, parts: Units) -> Units:
@@ -105,13 +129,13 @@ def content(view: View, tally: Tally, page: PageId) -> Plan[PageText | None]:
     return answer
 
 
-def whole(view: View, tally: Tally, page: PageText, parts: Units, because: Because) -> bool:
-    """Show a page whole, or its best parts as far as the budget goes."""
-    fitted = fit_best(view, tally, page.page, parts, tally.room_tokens)
+def whole(view: View, tally: Tally, page: PageText, parts: Units, because: Because, limit_tokens: int) -> bool:
+    """Show a page whole, or its best parts as far as `limit_tokens` go."""
+    fitted = fit_best(view, tally, page.page, parts, limit_tokens)
     return tally.show(page.page, fitted, because, sha256=page.stamp.sha256)
 
 
-def _by_search(view: View, tally: Tally, page: PageText, parts: Units, because: Because) -> bool:
+def _by_search(view: View, tally: Tally, page: PageText, parts: Units, because: Because, limit_tokens: int) -> bool:
     """Show the matching records of a page, best first, in at most half of the budget; else its newest ones."""
     hits = rank([Placed(page.page, unit) for unit in parts.units], view.message)
     order = [hit.number for hit in strong(hits)] or _newest_first(view, page.page, parts.units)
@@ -121,7 +145,7 @@ def _by_search(view: View, tally: Tally, page: PageText, parts: Units, because: 
     fitted = fit(
         page.page,
         [parts.units[number] for number in numbers],
-        min(half, tally.room_tokens),
+        min(half, limit_tokens),
         tally.counter,
         [places[number] for number in order],
     )
@@ -131,7 +155,7 @@ def _by_search(view: View, tally: Tally, page: PageText, parts: Units, because: 
         tally.leave(page.page, f"{len(rest)} parts that do not match", "a page of P2 is read by search", tokens)
     how = f"{len(hits)} of {len(parts.units)} parts match" if hits else "no part matches, newest first"
     because = replace(because, why=f"{because.why}; {how}")
-    short = _HALF if half < tally.room_tokens else ""
+    short = _HALF if half < limit_tokens else ""
     return tally.show(page.page, fitted, because, sha256=page.stamp.sha256, rest=rest, short=short)
 
 
@@ -180,7 +204,8 @@ def convention(view: View, tally: Tally, page: PageText) -> Plan[None]:
         return
     found = yield from content(view, tally, best)
     if found is not None:
-        whole(view, tally, found, units(view, found), Because(Step.CONVENTION, f"{page.page} names it"))
+        because = Because(Step.CONVENTION, f"{page.page} names it")
+        whole(view, tally, found, units(view, found), because, tally.room_tokens)
         tally.took(Step.CONVENTION, f"{best}: {page.page} names it")
 
 

@@ -12,6 +12,7 @@ and `undo(before)`, the inverse for the text that the operation was planned on.
     records     records of a page                 journal     a day's notes, daily lines
     attention   tasks, blockers, snapshot         routes      what makes a new page reachable
     pages       undo, byte for byte               messages    what leaves when its message does
+    sleep       merging, archive, absorbed lines, heartbeat
 """
 
 from __future__ import annotations
@@ -20,7 +21,17 @@ from typing import Annotated, TypeAlias
 
 from pydantic import Field
 
-from memory_core.operations.attention import DropBlocker, DropRow, DropTask, PutBlocker, PutFact, PutRow, PutTask
+from memory_core.operations.attention import (
+    DropBlocker,
+    DropRow,
+    DropTask,
+    MendTasks,
+    PutBlocker,
+    PutFact,
+    PutRow,
+    PutTask,
+    RaiseRows,
+)
 from memory_core.operations.journal import AddNotes, AddPoints, DropNotes, DropPoints
 from memory_core.operations.messages import DropRaw, Withdraw
 from memory_core.operations.pages import Patch, Unmake
@@ -34,6 +45,15 @@ from memory_core.operations.records import (
     UnstrikeRecord,
 )
 from memory_core.operations.routes import AddLine, AddRoute, DeprecateRoute, DropLine
+from memory_core.operations.sleep import (
+    AbsorbLines,
+    AddBlocks,
+    DropBlocks,
+    EditRecords,
+    PutHeartbeat,
+    ReleaseLines,
+    Restore,
+)
 
 __all__ = ["Operation"]
 
@@ -47,11 +67,13 @@ Operation: TypeAlias = Annotated[
     | ReviseRecord
     | PutRow
     | DropRow
+    | RaiseRows
     | PutBlocker
     | DropBlocker
     | PutFact
     | PutTask
     | DropTask
+    | MendTasks
     | AddNotes
     | DropNotes
     | AddPoints
@@ -63,7 +85,14 @@ Operation: TypeAlias = Annotated[
     | Patch
     | Unmake
     | Withdraw
-    | DropRaw,
+    | DropRaw
+    | EditRecords
+    | AddBlocks
+    | DropBlocks
+    | AbsorbLines
+    | ReleaseLines
+    | Restore
+    | PutHeartbeat,
     Field(discriminator="op"),
 ]
 """Any operation; `op` tells which in JSON."""

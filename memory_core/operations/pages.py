@@ -31,10 +31,14 @@ class Patch:
 
 @dataclass(frozen=True, slots=True)
 class Unmake:
-    """A page that a step made goes, as long as it is what the step left: text with this hash."""
+    """A page goes, as long as it has this hash: one that a step made and left so, or a journal that was archived.
+
+    `bom`: the file began with a byte order mark, which undo brings back.
+    """
 
     page: PageId
     sha256: str
+    bom: bool = False
     op: Literal["unmake"] = "unmake"
 
     def apply(self, text: str, form: Form) -> str:
@@ -43,7 +47,8 @@ class Unmake:
 
     def undo(self, before: str) -> Unmake | Patch:
         """The text again."""
-        return Patch(self.page, hunks(before, "")) if self.apply(before, Form.STATE) != before else self
+        mark = "\ufeff" if self.bom else ""
+        return Patch(self.page, hunks(mark + before, "")) if self.apply(before, Form.STATE) != before else self
 
 
 def text_hash(text: str) -> str:

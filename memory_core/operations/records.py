@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Literal
 
+from memory_core.forms import sections
 from memory_core.forms.blocks import lines_of, newline_of
 from memory_core.forms.record_values import with_sources
 from memory_core.forms.records import PlacedRecord, Record, Source, insert, parse, remove
@@ -17,10 +18,11 @@ from memory_core.layouts import Form
 
 @dataclass(frozen=True, slots=True)
 class AddRecord:
-    """A new record, as its block of text."""
+    """A new record, as its block of text; under the heading `section`, where the page has sections."""
 
     page: PageId
     block: str
+    section: str = ""
     op: Literal["add_record"] = "add_record"
 
     @property
@@ -36,7 +38,7 @@ class AddRecord:
             same = bool(new.messages) and new.messages[0] in old.messages and old.body == new.body
             if same or old.identity == new.identity:
                 return text
-        return insert(text, new, form, newline_of(text))
+        return insert(text, new, form, newline_of(text), self.section)
 
     def undo(self, before: str) -> DropRecord:
         """Without it."""
@@ -62,7 +64,7 @@ class DropRecord:
     def undo(self, before: str) -> AddRecord | DropRecord:
         """The record as it stood."""
         placed = parse(before).find(self.identity)
-        return AddRecord(self.page, before[placed.start : placed.end]) if placed else self
+        return AddRecord(self.page, before[placed.start : placed.end], section_of(before, placed)) if placed else self
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +207,11 @@ class ReviseRecord:
         old = placed.record if placed else Record(None, self.title, self.body, self.tags)
         new = replace(old, title=self.title, body=self.body, tags=self.tags)
         return ReviseRecord(self.page, new.identity, old.title, old.body, old.tags)
+
+
+def section_of(text: str, placed: PlacedRecord) -> str:
+    """The heading that a record stands under on a page with sections; '' on any other."""
+    return sections.section_at(text, placed.start) if placed.level > 2 else ""
 
 
 def words_hash(record: Record) -> str:

@@ -27,7 +27,7 @@ from memory_core.ids import (
     message_key,
 )
 from memory_core.index import new_index
-from memory_core.layouts import APM, INDEX, Kind
+from memory_core.layouts import APM, INDEX, Kind, Layout
 from memory_core.ledger.base import Deleted, Hit, Plan, Posted, ScopeLedger
 from memory_core.ledger.memory import MemoryLedger
 from memory_core.ledger.sqlite import OpenLedger
@@ -201,11 +201,13 @@ class World:
         indexed: bool = True,
         clock: ManualClock | None = None,
         disk: Disk | None = None,
+        layout: Layout = APM,
     ) -> None:
+        self.layout = layout
         self.scope = scope
         self.zone = zone
         self.clock = clock or ManualClock(START)
-        self.stores = MemoryStores(APM)
+        self.stores = MemoryStores(layout)
         self.ledger = MemoryLedger(self.clock)
         self.disk = disk
         self.extractor = LabelExtractor()
@@ -214,7 +216,13 @@ class World:
         self.handle = self.open()
         if indexed:
             text = new_index(
-                self.handle.table, name="build", rooms=[ROOM], purpose="", created=date(2026, 4, 6), zone=""
+                self.handle.table,
+                name="build",
+                rooms=[ROOM],
+                purpose="",
+                created=date(2026, 4, 6),
+                zone="",
+                form=layout.index_form,
             )
             self.stores.put(scope, INDEX, text.encode())
 
@@ -224,7 +232,7 @@ class World:
         ledgers = self.disk.ledger if self.disk else self.ledger
         self.store = FaultyStore(store, self.faults, put=self.stores)
         ledger = FaultyLedger(ledgers.open(self.scope), self.faults)
-        return Handle(self.store, ledger, APM, EstimatingCounter(), self.clock, self.zone)
+        return Handle(self.store, ledger, self.layout, EstimatingCounter(), self.clock, self.zone)
 
     async def say(
         self,
@@ -268,7 +276,7 @@ class World:
     def text(self, page: str) -> str:
         """The page's text; '' where there is none."""
         if self.disk is not None:
-            file = self.disk.folder / APM.file(self.scope, PageId(page))
+            file = self.disk.folder / self.layout.file(self.scope, PageId(page))
             return file.read_text() if file.exists() else ""
         return (self.stores.raw(self.scope, PageId(page)) or b"").decode()
 

@@ -10,7 +10,7 @@ from memory_core.clock import ManualClock
 from memory_core.disclosure import Disclosure
 from memory_core.handle import Handle, Handles
 from memory_core.ids import DirectScope, GroupScope, PageId, PersonKey, Scope
-from memory_core.layouts import APM
+from memory_core.layouts import APM, Layout
 from memory_core.ledger.memory import MemoryLedger
 from memory_core.loading import Mode, disclose
 from memory_core.session import Session
@@ -96,7 +96,11 @@ class Workspace:
     counter: Counter = field(default_factory=Quarter)
     clock: ManualClock = field(default_factory=lambda: ManualClock(NOON))
     zone: tzinfo = UTC
-    stores: MemoryStores = field(default_factory=lambda: MemoryStores(APM))
+    layout: Layout = APM
+    stores: MemoryStores = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.stores = MemoryStores(self.layout)
 
     def put(self, scope: Scope, pages: dict[str, str | bytes]) -> Workspace:
         """Write pages as a person would."""
@@ -106,7 +110,9 @@ class Workspace:
 
     def handle(self, scope: Scope) -> Handle:
         """The handle of a scope."""
-        return Handles(self.stores, MemoryLedger(self.clock), APM, self.counter, self.clock, self.zone).open(scope)
+        return Handles(self.stores, MemoryLedger(self.clock), self.layout, self.counter, self.clock, self.zone).open(
+            scope
+        )
 
     async def ask(
         self, scope: Scope, message: str, session: Session | None = None, mode: Mode = Mode.STRICT

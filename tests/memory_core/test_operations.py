@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from typing import get_args
 
@@ -12,14 +12,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from memory_core.forms import attention, daily, journal, records, tasks
+from memory_core.forms import attention, daily, journal, listed, records, sections, tasks
+from memory_core.forms.board import board
+from memory_core.forms.channel import DECISIONS, TOPICS
 from memory_core.forms.patches import hunks
 from memory_core.forms.records import Record, Source, render, struck
 from memory_core.ids import MessageKey, PageId
 from memory_core.index import new_index
 from memory_core.layouts import APM, Form, Priority
 from memory_core.operations import Operation
-from memory_core.operations.attention import DropBlocker, DropRow, DropTask, PutBlocker, PutFact, PutRow, PutTask
+from memory_core.operations.attention import (
+    DropBlocker,
+    DropRow,
+    DropTask,
+    MendTasks,
+    PutBlocker,
+    PutFact,
+    PutRow,
+    PutTask,
+    RaiseRows,
+)
 from memory_core.operations.journal import AddNotes, AddPoints, DropNotes, DropPoints
 from memory_core.operations.messages import DropRaw, Withdraw
 from memory_core.operations.pages import Patch, Unmake, text_hash
@@ -34,6 +46,15 @@ from memory_core.operations.records import (
     words_hash,
 )
 from memory_core.operations.routes import AddLine, AddRoute, DeprecateRoute, DropLine
+from memory_core.operations.sleep import (
+    AbsorbLines,
+    AddBlocks,
+    DropBlocks,
+    EditRecords,
+    PutHeartbeat,
+    ReleaseLines,
+    Restore,
+)
 from tests.scale import scale
 
 OPERATION: TypeAdapter[Operation] = TypeAdapter(Operation)
@@ -57,6 +78,10 @@ NOTES = [
     journal.Note(part.value, title, "ana", f"14:0{number} +00:00", "console:ana", _source(number).keys)
     for number, (part, title) in enumerate(zip(journal.Part, TITLES, strict=True))
 ]
+BLOCKS = [render(record).removesuffix("\n") for record in RECORDS]
+USED = [render(replace(record, hit_count=7)).removesuffix("\n") for record in RECORDS]
+LINES = [f"- line {number} (@ana, 14:0{number}) <!-- console:ana; console:build:{number} -->" for number in range(3)]
+NOTED = f"# {DAY} (+00:00)\n\n## 14:30 Notes\n\n### Decisions\n" + "\n".join(LINES) + "\n"
 ROWS = [attention.TaskRow(title, status) for title in TITLES for status in ("pending", "done")]
 TASKS = [tasks.Task(f"t-{number}", title, created_at=AT.isoformat()) for number, title in enumerate(TITLES)]
 
@@ -75,11 +100,27 @@ def _records_in(text: str) -> Hashable:
     return frozenset(placed.record for placed in records.parse(text).records)
 
 
-def _attention_in(text: str) -> Hashable:
-    found = attention.parse(text)
+def _attention_in(text: str, form: Form = Form.ATTENTION) -> Hashable:
+    found = board(form).parse(text)
     return frozenset(found.tasks), frozenset(found.blockers), frozenset(found.snapshot)
 
 
+def _on_board(form: Form) -> tuple[Operation, ...]:
+    """What may be done to a board of that form."""
+    one, two = _source(1).keys, _source(2).keys
+    return (
+        *(PutRow(BOARD, row, keys=keys, board=form) for row in ROWS for keys in ((), one)),
+        *(DropRow(BOARD, title, board=form) for title in TITLES),
+        RaiseRows(BOARD, tuple(TITLES[2:4]), form),
+        RaiseRows(BOARD, (TITLES[0],), form),
+        *(PutBlocker(BOARD, title, keys, board=form) for title in TITLES for keys in ((), one, two)),
+        *(DropBlocker(BOARD, title, keys, board=form) for title in TITLES for keys in ((), one)),
+        *(PutFact(BOARD, "host", value, one, "a", board=form) for value in ("", "a", "c")),
+        *(PutFact(BOARD, key, value, board=form) for key in ("host", "last flush") for value in ("", "a", "b | c")),
+    )
+
+
+ARCHIVE = PageId("archive/2026-04")
 EXPERIENCE, BOARD, FILE = PageId("experience"), PageId("attention"), PageId("state/tasks")
 TODAY, DAILY, INDEX, PROJECT = PageId(f"journal/{DAY}"), PageId("daily-synced"), PageId("index"), PageId("project")
 PROSE = ("a\nb\nc\n", "a\nx\nc\n", "a\n", "c", "a\n\na\nb\n", "a\r\nb\r\n")
@@ -107,26 +148,89 @@ KINDS = (
                 UnstrikeRecord(EXPERIENCE, f"~~{struck(record)}~~", render(record).rstrip("\n"))
                 for record in RECORDS[:2]
             ),
+            *(EditRecords(EXPERIENCE, (((BLOCKS[at], USED[at]),),)) for at in range(len(BLOCKS))),
+            *(EditRecords(EXPERIENCE, (((BLOCKS[at], USED[at]), (BLOCKS[at - 1], "")),)) for at in range(3)),
+            EditRecords(EXPERIENCE, (((BLOCKS[0], f"~~{struck(RECORDS[0])}~~"), (BLOCKS[2], USED[2])),)),
+            EditRecords(EXPERIENCE, (((USED[1], ""),), ((BLOCKS[1], ""),), ((BLOCKS[3], ""),))),
         ),
         _records_in,
     ),
     Kind(
+        Form.ARCHIVE,
+        ("", "# Archive 2026-04\n", "# Archive 2026-04\r\n\r\nBy hand.\r\n"),
+        (
+            *(AddBlocks(ARCHIVE, "# Archive 2026-04", tuple(BLOCKS[:count])) for count in (1, 2, 3)),
+            *(DropBlocks(ARCHIVE, tuple(BLOCKS[:count]), "# Archive 2026-04") for count in (1, 2)),
+        ),
+        _records_in,
+    ),
+    Kind(
+        Form.JOURNAL,
+        (NOTED, NOTED.replace("\n", "\r\n"), f"# {DAY} (+00:00)\n\nBy hand.\n"),
+        (
+            *(AbsorbLines(TODAY, tuple(LINES[at : at + 2])) for at in range(3)),
+            *(ReleaseLines(TODAY, tuple(LINES[at : at + 2])) for at in range(3)),
+        ),
+        lambda text: None,  # an absorbed line stays so when it is absorbed again: see test_deep
+    ),
+    Kind(
         Form.ATTENTION,
         ("", "# Attention\n", "## Active Tasks\r\n\r\n| Prio | Task |\r\n|---|---|\r\n| 1 | by hand |\r\n"),
-        (
-            *(PutRow(BOARD, row) for row in ROWS),
-            *(DropRow(BOARD, title) for title in TITLES),
-            *(PutBlocker(BOARD, title, keys) for title in TITLES for keys in ((), _source(1).keys, _source(2).keys)),
-            *(DropBlocker(BOARD, title, keys) for title in TITLES for keys in ((), _source(1).keys)),
-            *(PutFact(BOARD, "host", value, _source(1).keys, "a") for value in ("", "a", "c")),
-            *(PutFact(BOARD, key, value) for key in ("host", "last flush") for value in ("", "a", "b | c")),
-        ),
+        _on_board(Form.ATTENTION),
         _attention_in,
     ),
     Kind(
+        Form.ACTIVE,
+        (
+            "",
+            "# Active Context\n\n## In Progress\n\n## Blocked / Waiting\n\n## Recently Completed\n",
+            "## In Progress\r\n- **By hand**: half done\r\n  - next\r\n- also by hand\r\n\r\n## Own\r\ntext\r\n",
+        ),
+        _on_board(Form.ACTIVE),
+        lambda text: _attention_in(text, Form.ACTIVE),
+    ),
+    Kind(
+        Form.CHANNEL,
+        (
+            "",
+            "# build\n\n## Current Topics\n\n## Recent Decisions\n\n## Unresolved\n",
+            "## Unresolved\r\n- By hand\r\n- **Also**: by hand\r\n\r\n## Own\r\ntext",
+        ),
+        (
+            *_on_board(Form.CHANNEL),
+            *(PutBlocker(BOARD, title, _source(1).keys, TOPICS, Form.CHANNEL) for title in TITLES),
+            *(DropBlocker(BOARD, title, section=TOPICS, board=Form.CHANNEL) for title in TITLES),
+            *(AddRecord(BOARD, render(record), DECISIONS) for record in RECORDS),
+            *(DropRecord(BOARD, record.identity) for record in RECORDS),
+        ),
+        lambda text: (
+            _attention_in(text, Form.CHANNEL),
+            frozenset(listed.items(text, TOPICS)),
+            frozenset(placed.record for placed in records.on_page(text, Form.CHANNEL)),
+        ),
+    ),
+    Kind(
+        Form.SECTIONS,
+        ("", "# Memory\n\n## Lessons Learned\n1. By hand\n\n## Key Decisions\n\n- By hand\n", "## key decisions\r\n"),
+        (
+            *(AddRecord(EXPERIENCE, render(record), "Key Decisions") for record in RECORDS[:4]),
+            *(AddRecord(EXPERIENCE, render(record), "Lessons Learned") for record in RECORDS[4:]),
+            *(DropRecord(EXPERIENCE, record.identity) for record in RECORDS),
+            *(TouchRecord(EXPERIENCE, record.identity, 2, date(2026, 5, 1), (_source(7),)) for record in RECORDS),
+        ),
+        lambda text: frozenset(
+            (placed.record, sections.section_at(text, placed.start))
+            for placed in records.on_page(text, Form.SECTIONS)
+        ),
+    ),
+    Kind(
         Form.STATE,
-        ("", '{"tasks": [{"title": "by hand"}], "own": 1}', "[]"),
-        (*(PutTask(FILE, task, AT) for task in TASKS), *(DropTask(FILE, task.id, AT) for task in TASKS)),
+        ("", '{"tasks": [{"title": "by hand"}], "own": 1}', "[]", '{"tasks": [{"title": "by hand"}, {"title": '),
+        (
+            *(PutTask(FILE, task, AT) for task in TASKS),
+            *(DropTask(FILE, task.id, AT) for task in TASKS),
+            MendTasks(FILE, AT),
+        ),
         lambda text: frozenset(tasks.parse(text).tasks),
     ),
     Kind(
@@ -164,6 +268,7 @@ KINDS = (
         (
             *(Patch(PROJECT, hunks(one, other)) for one in PROSE for other in PROSE if one != other),
             *(Unmake(PROJECT, text_hash(text)) for text in PROSE),
+            *(Restore(PROJECT, text_hash(one), other) for one in PROSE for other in PROSE if one != other),
         ),
         lambda text: None,  # byte for byte, as long as the lines stand: test_undo
     ),
@@ -185,7 +290,9 @@ KINDS = (
 def test_every_operation_is_tried() -> None:
     union = get_args(get_args(Operation)[0])
     tried = {type(operation) for kind in KINDS for operation in kind.operations}
-    assert tried | {Withdraw, DropRaw} == set(union)  # these two have no inverse: test_withdrawal
+    assert tried | {Withdraw, DropRaw, PutHeartbeat} == set(
+        union
+    )  # these have no inverse: test_withdrawal, test_stages
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.form)

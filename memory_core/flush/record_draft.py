@@ -1,0 +1,131 @@
+"""How a fact becomes a record: new, in the place of one that it corrects or opposes, or one more hit on a known one.
+
+The rules stand on top of flush/draft. On a page with sections the record goes under the heading of its kind, and is
+compared with the records of the whole page: a decision may be said again as a lesson.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from memory_core.candidates import TITLE_CHARACTERS
+from memory_core.flush.bars import Fact
+from memory_core.flush.sameness import Words, best, opposes, repeats, stated, words
+from memory_core.forms.escape import escape_comment
+from memory_core.forms.marks import marked
+from memory_core.forms.records import PlacedRecord, Record, on_page, parse, remove, render, struck
+from memory_core.ids import PageId
+from memory_core.layouts import Table
+from memory_core.operations import Operation
+from memory_core.operations.records import AddRecord, StrikeRecord, TouchRecord
+from memory_core.text import one_line
+
+
+class Target(Protocol):
+    """The draft that the records go into (memory_core.flush.draft.Draft)."""
+
+    table: Table
+    texts: dict[PageId, str]
+    operations: list[Operation]
+    inverses: list[Operation]
+    touched: set[str]
+    taken_out: bool
+
+    def do(self, operation: Operation, *, undone: bool = True) -> bool:
+        """Add the operation, unless it changes nothing."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RecordDraft:
+    """Changes of the records of one page, into a draft; `section` is the heading for new ones."""
+
+    draft: Target
+    page: PageId
+    section: str = ""
+
+    def take(self, fact: Fact) -> bool:
+        """Write the fact as a record of that page, unless it is known; True for news."""
+        own, known = words(fact.text), self._known()
+        old = None
+        if not fact.claimed:
+            old = best(words(fact.corrects), known) if fact.corrects else None
+            old = old or next((placed for placed, other in known if opposes(own, other)), None)
+        news = self.repeat(fact) if old is None else None
+        if news is not None:
+            return news
+        new = record_of(fact)
+        if old is not None and old.record.identity != new.identity:
+            earlier = old.record.supersedes if self._take_out(old.record.identity) else ()
+            new = replace(new, supersedes=(struck(old.record), *earlier))
+        if not self.draft.do(AddRecord(self.page, render(new), self.section)):
+            return False
+        self.draft.touched.add(new.identity)
+        if new.supersedes and old is not None:
+            self._strike(old, new)
+        return True
+
+    def repeat(self, fact: Fact) -> bool | None:
+        """Where the fact is known: a hit on that record, and a further source; None where it is not.
+
+        True for news: the record was written at once from this very message, by a process that ended before it could
+        mark that.
+        """
+        own = words(fact.text)
+        known = next((placed.record for placed, other in self._known() if repeats(own, other)), None)
+        if known is None:
+            return None
+        first, named = known.identity not in self.draft.touched, fact.sources[0].keys[0] in known.messages
+        self.draft.touched.add(known.identity)
+        hits = known.hit_count + (1 if first and not named else 0)
+        self.draft.do(TouchRecord(self.page, known.identity, hits, fact.day, fact.sources))
+        return first and known.identity == record_of(fact).identity
+
+    def _known(self) -> list[tuple[PlacedRecord, Words]]:
+        """The records of the page with what of them is compared."""
+        found = on_page(self.draft.texts.get(self.page, ""), self.draft.table.rule(self.page).form)
+        known = [placed for placed in found if placed.level and _ours(placed.record)]
+        return [(placed, words(stated(placed.record.title, placed.record.text))) for placed in known]
+
+    def _take_out(self, identity: str) -> bool:
+        """Forget a record that this very draft added: what is superseded at once is not written and struck.
+
+        (Added and struck in one plan, it would be added again each time the plan is applied.)
+        """
+        draft = self.draft
+        for at, operation in enumerate(draft.operations):
+            if not isinstance(operation, AddRecord) or operation.page != self.page:
+                continue
+            if operation.record.identity == identity:
+                del draft.operations[at]
+                draft.taken_out = True
+                draft.inverses = [one for one in draft.inverses if one != operation.undo("")]
+                draft.texts[self.page] = remove(draft.texts[self.page], identity)
+                return True
+        return False
+
+    def _strike(self, old: PlacedRecord, new: Record) -> None:
+        text = self.draft.texts[self.page]
+        placed = parse(text).find(old.record.identity)
+        if placed is not None:
+            line = marked(f"~~{escape_comment(new.supersedes[0])}~~", old.record.messages)
+            self.draft.do(StrikeRecord(self.page, old.record.identity, text[placed.start : placed.end], line))
+
+
+def record_of(fact: Fact) -> Record:
+    """The record that a fact becomes."""
+    return Record(
+        day=fact.day,
+        title=one_line(fact.title, TITLE_CHARACTERS),
+        body=fact.body,
+        tags=fact.tags,
+        last_referenced=fact.day,
+        value=fact.value,
+        sources=fact.sources,
+    )
+
+
+def _ours(record: Record) -> bool:
+    """A record with a date or a source: a person's undated section is never struck or counted."""
+    return record.day is not None or bool(record.sources)

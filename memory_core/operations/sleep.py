@@ -1,0 +1,226 @@
+"""Operations of sleep (the two rules they keep: memory_core.operations).
+
+They name what they change by its very text, never by a title alone: what a person changed since the plan was made no
+longer fits, and stays as the person left it. Texts here have `\\n` as line end; a page keeps its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, TypeAlias
+
+from memory_core.forms import heartbeat, journal
+from memory_core.forms.archive import is_struck, with_blocks, without_blocks
+from memory_core.forms.blocks import lines_of, newline_of
+from memory_core.forms.records import Record, insert, insert_all, parse
+from memory_core.ids import PageId
+from memory_core.layouts import Form
+from memory_core.operations.pages import text_hash
+
+Pair: TypeAlias = tuple[str, str]
+"""A record's block, or a struck line, as it stands, and what takes its place ('' for nothing)."""
+
+
+@dataclass(frozen=True, slots=True)
+class EditRecords:
+    """Records of a page change together: of each edit all pairs, as long as all of them stand, or none.
+
+    A pair whose first half is '' puts its block on the page, under the heading that `sections` names for it.
+    """
+
+    page: PageId
+    edits: tuple[tuple[Pair, ...], ...]
+    sections: tuple[Pair, ...] = ()
+    op: Literal["edit_records"] = "edit_records"
+
+    def apply(self, text: str, form: Form) -> str:
+        """The page with the edits that fit."""
+        places = _places(text)
+        changes: list[tuple[int, int, str]] = []
+        added: list[str] = []
+        for edit in self.edits:
+            wanted = [before for before, _ in edit if before]
+            if any(len(places.get(before, ())) < wanted.count(before) for before in wanted):
+                continue
+            changes += [(*places[before].pop(0), after) for before, after in edit if before]
+            added += [after for before, after in edit if not before]
+        newline = newline_of(text)
+        for start, end, after in sorted(changes, reverse=True):
+            text = _put(text, start, end, after, newline)
+        return _with_records(text, added, dict(self.sections), form) if added else text
+
+    def undo(self, before: str) -> EditRecords:
+        """The edits turned round."""
+        turned = tuple(tuple((new, old) for old, new in edit) for edit in self.edits)
+        return EditRecords(self.page, turned, self.sections)
+
+
+@dataclass(frozen=True, slots=True)
+class AddBlocks:
+    """Blocks go to the end of an archive, which begins with `title` where there is none yet."""
+
+    page: PageId
+    title: str
+    blocks: tuple[str, ...]
+    op: Literal["add_blocks"] = "add_blocks"
+
+    def apply(self, text: str, form: Form) -> str:
+        """The archive with the blocks that do not stand there."""
+        return with_blocks(text, self.title, self.blocks)
+
+    def undo(self, before: str) -> DropBlocks:
+        """Without those that were not there before."""
+        new = tuple(block for block in self.blocks if with_blocks(before or self.title, "", (block,)) != before)
+        return DropBlocks(self.page, new, self.title)
+
+
+@dataclass(frozen=True, slots=True)
+class DropBlocks:
+    """Blocks leave a page or an archive, each as it stands; `title` is what the archive begins with."""
+
+    page: PageId
+    blocks: tuple[str, ...]
+    title: str = ""
+    op: Literal["drop_blocks"] = "drop_blocks"
+
+    def apply(self, text: str, form: Form) -> str:
+        """The page without the blocks."""
+        return without_blocks(text, self.blocks)
+
+    def undo(self, before: str) -> AddBlocks:
+        """Those that stood there, at the end."""
+        stood = tuple(block for block in self.blocks if without_blocks(before, (block,)) != before)
+        return AddBlocks(self.page, self.title, stood)
+
+
+@dataclass(frozen=True, slots=True)
+class AbsorbLines:
+    """Lines of ours in a journal were taken up by deep sleep: they are marked, and headings with nothing else."""
+
+    page: PageId
+    lines: tuple[str, ...]
+    op: Literal["absorb_lines"] = "absorb_lines"
+
+    def apply(self, text: str, form: Form) -> str:
+        """The note with the marks."""
+        return journal.absorb(text, self.lines)
+
+    def undo(self, before: str) -> ReleaseLines:
+        """Without them."""
+        return ReleaseLines(self.page, self.lines)
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseLines:
+    """The marks of deep sleep leave those lines, and the headings above them (only to undo)."""
+
+    page: PageId
+    lines: tuple[str, ...]
+    op: Literal["release_lines"] = "release_lines"
+
+    def apply(self, text: str, form: Form) -> str:
+        """The note without the marks."""
+        return journal.release(text, self.lines)
+
+    def undo(self, before: str) -> AbsorbLines:
+        """The marks again."""
+        return AbsorbLines(self.page, self.lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Restore:
+    """A page becomes `text` again, as long as it is what a step left: text with this hash (only to undo)."""
+
+    page: PageId
+    sha256: str
+    text: str
+    op: Literal["restore"] = "restore"
+
+    def apply(self, text: str, form: Form) -> str:
+        """The earlier text; a page that changed since then as it is."""
+        return self.text if text_hash(text) == self.sha256 else text
+
+    def undo(self, before: str) -> Restore:
+        """What stood there."""
+        return Restore(self.page, text_hash(self.text), before)
+
+
+@dataclass(frozen=True, slots=True)
+class PutHeartbeat:
+    """The scope slept at `at`. Bookkeeping, as a cursor is: undo does not make the scope as if it had never slept."""
+
+    page: PageId
+    at: datetime
+    deep: bool
+    rem: bool
+    idle_runs: int
+    notes: str
+    read: str
+    op: Literal["put_heartbeat"] = "put_heartbeat"
+
+    def apply(self, text: str, form: Form) -> str:
+        """The file with the newer times."""
+        old = heartbeat.parse(text)
+        new = heartbeat.Heartbeat(
+            _later(old.last_consolidated_at, self.at),
+            _later(old.last_deep, self.at) if self.deep else old.last_deep,
+            _later(old.last_rem, self.at) if self.rem else old.last_rem,
+            self.idle_runs if self.deep else old.idle_runs,
+            self.notes if self.deep else old.notes,
+            self.read if self.deep else old.read,
+            old.extra,
+        )
+        return text if new == old else heartbeat.render(new)
+
+    def undo(self, before: str) -> PutHeartbeat:
+        """It stays."""
+        return self
+
+
+def _later(old: datetime | None, new: datetime) -> datetime:
+    """The time of this run; one that a clock ahead of its time left is corrected."""
+    return new
+
+
+def _with_records(text: str, blocks: Sequence[str], sections: Mapping[str, str], form: Form) -> str:
+    """`text` with the records of those blocks that do not stand there, each where its form puts it."""
+    newline = newline_of(text)
+    standing = [placed.record for placed in parse(text).records]
+    known = {one.identity for one in standing}
+    said = {(key, one.body) for one in standing for key in one.messages}
+    new: list[Record] = []
+    for block in blocks:
+        placed = parse(block).records
+        record = placed[0].record if placed else None
+        if record is None or record.identity in known or said & {(key, record.body) for key in record.messages[:1]}:
+            continue
+        known.add(record.identity)
+        if sections.get(block):
+            text = insert(text, record, form, newline, sections[block])
+        else:
+            new.append(record)
+    return insert_all(text, new, form, newline)
+
+
+def _places(text: str) -> dict[str, list[tuple[int, int]]]:
+    """Where each block and struck line stands, by its text."""
+    spans = [(placed.start, placed.end) for placed in parse(text).records if placed.level]
+    spans += [(line.start, line.end) for line in lines_of(text) if not line.inert and is_struck(line.text)]
+    places: dict[str, list[tuple[int, int]]] = {}
+    for start, end in sorted(spans):
+        places.setdefault(text[start:end].replace("\r\n", "\n"), []).append((start, end))
+    return places
+
+
+def _put(text: str, start: int, end: int, block: str, newline: str) -> str:
+    """`text` with the block in that place; what goes takes the blank line after it along."""
+    if block:
+        return text[:start] + block.replace("\n", newline) + text[end:]
+    before, after = text[:start], text[end:]
+    for _ in range(2):
+        after = after.removeprefix(newline)
+    if not after and before.endswith(newline * 2):
+        before = before.removesuffix(newline)
+    return before + after

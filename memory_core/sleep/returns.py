@@ -1,0 +1,89 @@
+"""Archived records come back to the page that they left: those that were used since, and those that were said again.
+
+Used: the record's last use is later than the day on which it was archived (a search finds it there, and the flush
+writes the hit). Said again: a record of the page says the same by now; REM then makes one of both. What a record of
+the page contradicts stays away: it was superseded while it was gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from memory_core.forms.archive import Archived, archived, title_of
+from memory_core.forms.records import Record, parse, render
+from memory_core.forms.records import replace as replace_record
+from memory_core.ids import PageId
+from memory_core.layouts import Form
+from memory_core.operations.records import AddRecord
+from memory_core.operations.sleep import DropBlocks, EditRecords
+from memory_core.sleep.fitness import is_kept
+from memory_core.sleep.likeness import Alike, contrary, said, same
+from memory_core.sleep.merging import merged
+from memory_core.sleep.night import Night
+
+
+def bring_back(night: Night) -> dict[PageId, set[str]]:
+    """Plan what comes back; the identities of what did, by page."""
+    back: dict[PageId, set[str]] = {}
+    homes = {page: _Home(night, page) for page in night.record_pages()}
+    for page, block, record in _archived(night):
+        gone = archived(record)
+        if gone is not None and (home := homes.get(PageId(gone.page))):
+            home.away.append((page, block, record, gone))
+    for home in homes.values():
+        for page, block, record, gone, again in home.coming():
+            new = replace(record, archived="")
+            if not night.draft.do(AddRecord(home.page, render(new), gone.section)) and not home.join(new):
+                continue
+            night.draft.do(DropBlocks(page, (block,), title_of(page.partition("/")[2])))
+            back.setdefault(home.page, set()).add(new.identity)
+            night.tally.returned += 1
+            why = "said again" if again else f"used on {record.last_referenced}, archived on {gone.day}"
+            night.tally.lines.append(f"returned {new.label} to {home.page} ({why})")
+    return back
+
+
+@dataclass(slots=True)
+class _Home:
+    """A page, and what left it for the archive: the archive's page, the block, the record, what its field says."""
+
+    night: Night
+    page: PageId
+    away: list[tuple[PageId, str, Record, Archived]] = field(default_factory=list)
+
+    def coming(self) -> Iterator[tuple[PageId, str, Record, Archived, bool]]:
+        """What comes back, with whether it was said again (else it was used)."""
+        standing = [
+            p.record for p in parse(self.night.draft.texts[self.page]).records if p.level and is_kept(p.record)
+        ]
+        texts = [*map(said, standing), *(said(record) for _, _, record, _ in self.away)]
+        again: set[int] = set()
+        denied: set[int] = set()
+        for one, other in Alike(texts).pairs() if self.away else ():
+            if one < len(standing) <= other:
+                again |= {other - len(standing)} if same(texts[one], texts[other]) else set()
+                denied |= {other - len(standing)} if contrary(texts[one], texts[other]) else set()
+        for at, (page, block, record, gone) in enumerate(self.away):
+            used = record.last_referenced is not None and record.last_referenced > gone.day
+            if (at in again or used) and at not in denied:
+                yield page, block, record, gone, at in again
+
+    def join(self, record: Record) -> bool:
+        """Merge the record into the one of its identity, which never left the page."""
+        text = self.night.draft.texts[self.page]
+        placed = parse(text).find(record.identity)
+        if placed is None or not placed.level:
+            return False
+        block = text[placed.start : placed.end].replace("\r\n", "\n")
+        both = replace_record(block, record.identity, merged(placed.record, (record,))).removesuffix("\n")
+        return both == block or self.night.draft.do(EditRecords(self.page, (((block, both),),)))
+
+
+def _archived(night: Night) -> Iterator[tuple[PageId, str, Record]]:
+    """The records of all archives."""
+    for page, text in list(night.draft.texts.items()):
+        if night.draft.table.rule(page).form is Form.ARCHIVE and page not in night.damaged:
+            for placed in parse(text).records:
+                if placed.record.archived:
+                    yield page, text[placed.start : placed.end].replace("\r\n", "\n"), placed.record
