@@ -102,15 +102,18 @@ class Sheet:
         return block if unharmed else ""
 
     def edits(self) -> EditRecords | None:
-        """What makes the page so; None where nothing changes."""
+        """What makes the page so; None where nothing changes.
+
+        A group is told whole: what was merged away leaves only where the record that took it in stands, and of blocks
+        that are equal to the letter one more application takes none.
+        """
         groups: dict[int, list[Pair]] = {}
         changed: set[int] = set()
         for slot in self.slots:
             after = slot.after
             if after != slot.block:
                 changed.add(slot.group)
-            if slot.gone or after != slot.block:
-                groups.setdefault(slot.group, []).append((slot.block, after))
+            groups.setdefault(slot.group, []).append((slot.block, after))
         edits = tuple(tuple(pairs) for group, pairs in groups.items() if group in changed)
         return EditRecords(self.page, edits, self.sections_of(self.slots)) if edits else None
 
