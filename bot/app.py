@@ -30,6 +30,8 @@ from bot.profiles import WithoutProfiles
 from bot.saving import Saving
 from bot.schedule import Schedule
 from bot.settings import Settings, Switch
+from bot.sleeping import Sleeping
+from bot.troubles import Troubles
 from bot.turn import Turn
 from bot.upkeep import Upkeep
 from bot.welcoming import owners, welcome
@@ -73,6 +75,7 @@ class App:
     schedule: Schedule
     new_id: Callable[[], str]
     upkeep: Upkeep
+    sleeping: Sleeping
     adapters: dict[str, Adapter] = field(default_factory=dict)
 
     def add(self, adapter: Adapter) -> None:
@@ -255,4 +258,7 @@ def assembled(
     schedule = Schedule(ledger.timers, handles.clock, settings.idle_s, saving.save, saving.zone_of)
     saving.retries.later = schedule.again
     saving.upkeep = upkeep = Upkeep(handles, ledger.intake, settings.raw_days, overview)
-    return App(parts, Turn(parts, saving, schedule), saving, schedule, new_id or _new_id, upkeep, adapters)
+    sleeping = Sleeping(handles, ledger.timers, saving.sleep, on=settings.sleep is Switch.ON)
+    saving.sleeping, schedule.sleeper = sleeping, sleeping.ring
+    saving.troubles = Troubles(ledger.timers, handles.clock)
+    return App(parts, Turn(parts, saving, schedule), saving, schedule, new_id or _new_id, upkeep, sleeping, adapters)

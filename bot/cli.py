@@ -74,11 +74,48 @@ def replay(
     export: Annotated[Path, typer.Argument(help="A Slack export (ZIP).")],
     workspace: Workspace = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
+    sleep: Annotated[
+        bool, typer.Option("--sleep/--no-sleep", help="Let memory sleep on the messages' clock, as it would have.")
+    ] = True,
 ) -> None:
     """Replay a Slack export into an empty workspace, on the messages' own clock; can be stopped and continued."""
     from bot.replay import replay as run_replay
 
-    run_replay(export, workspace, quiet=quiet)
+    run_replay(export, workspace, quiet=quiet, sleep=sleep)
+
+
+@app.command()
+def sleep(
+    folder: Annotated[
+        Path | None, typer.Argument(metavar="[WORKSPACE]", help="The folder that holds all memory.")
+    ] = None,
+    workspace: Workspace = None,
+    scope: Annotated[
+        str, typer.Option("--scope", "-s", help="Only `dm`, a group's name, a room key or a person key.")
+    ] = "",
+    stage: Annotated[
+        str, typer.Option("--stage", help="deep (journals into pages) or rem (merge, conflicts, archive, budgets).")
+    ] = "deep",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done; write nothing.")] = False,
+) -> None:
+    """Let memory sleep now, due or not; not while the bot runs. Exit code 1: a scope could not, 2: none could."""
+    from bot.sleep_command import sleep as run_sleep
+
+    raise SystemExit(run_sleep(folder or workspace, scope=scope, stage=stage, dry_run=dry_run))
+
+
+@app.command()
+def status(
+    folder: Annotated[
+        Path | None, typer.Argument(metavar="[WORKSPACE]", help="The folder that holds all memory.")
+    ] = None,
+    workspace: Workspace = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+) -> None:
+    """Tell of each scope and conversation the last save, what waits, the last error, the next sleep. Reads only."""
+    from bot.status_command import status as run_status
+
+    raise SystemExit(run_status(folder or workspace, as_json=as_json))
 
 
 @app.command()

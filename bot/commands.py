@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import tzinfo
 
 from adapters.messages import Incoming
 from bot.conversations import Talk
@@ -12,10 +13,11 @@ from bot.profiles import is_profile
 from bot.saving import Saving
 from bot.wording import SAVING_NOW, TOPIC_BUTTON, noted
 from memory_core import answers
+from memory_core.answers_sleep import NO_MEMORY, rest_text, sleep_notes, slept_text, trouble_text
 from memory_core.candidates import Candidate, Request, Value
 from memory_core.clock import day_in
 from memory_core.commands import Call, Right, Unknown, note_kind, parse
-from memory_core.errors import Denied
+from memory_core.errors import Denied, NoIndex
 from memory_core.extract import candidates_in
 from memory_core.faults import faults_in
 from memory_core.first_join import ensure_index, set_front, set_rule
@@ -28,6 +30,7 @@ from memory_core.index import page_asked
 from memory_core.layouts import Form, Kind
 from memory_core.messages import Message, Voice
 from memory_core.over_budget import over_budget
+from memory_core.sleep.report import Stage
 from memory_core.terms import terms
 from memory_core.text import one_line
 from memory_core.zone import zone_of
@@ -71,6 +74,7 @@ class Commands:
             "note": self._note,
             "correct": self._correct,
             "undo": self._undo,
+            "sleep": self._sleep,
             "purpose": self._purpose,
             "zone": self._zone,
             "rule": self._rule,
@@ -147,6 +151,7 @@ class Commands:
         if opened is not None:
             budget, _ = opened.index.budget(budget)
         room = await self._joining.state(incoming.room.key)
+        sleep, wrong = await self._rest(scope, zone)
         over = await over_budget(handle, [size.page for size in sizes])
         return answers.status_text(
             answers.Status(
@@ -163,9 +168,22 @@ class Commands:
                 spent_tokens=talk.session.spent_tokens,
                 loaded=talk.session.loaded,
                 recorded=room.recorded or incoming.room.kind is RoomKind.DIRECT,
-                notes=[*filter(None, [self._saving.trouble(scope)]), *(await faults_in(handle))[:FAULTS], *over],
+                sleep=sleep,
+                notes=[*wrong, *(await faults_in(handle))[:FAULTS], *over],
             )
         )
+
+    async def _rest(self, scope: Scope, zone: tzinfo) -> tuple[str, list[str]]:
+        """How the scope's sleep stands, and what is wrong with its last save and with its sleep."""
+        sleeping, troubles = self._saving.sleeping, self._saving.troubles
+        trouble = await troubles.of(scope) if troubles is not None else None
+        failed = self._saving.trouble(scope) or (trouble_text(trouble.at, trouble.why, zone) if trouble else "")
+        notes = [failed] if failed else []
+        if sleeping is None:
+            return "", notes
+        rest = await sleeping.rest(scope)
+        told = rest_text(rest.last_deep, rest.last_rem, rest.next_at, rest.undigested, zone, on=sleeping.on)
+        return told, [*notes, *sleep_notes(rest.trouble, rest.stuck)]
 
     async def _note(self, call: Call, incoming: Incoming, scope: Scope, talk: Talk) -> str:
         kind, text = note_kind(call.argument)
@@ -185,6 +203,15 @@ class Commands:
     async def _undo(self, call: Call, incoming: Incoming, scope: Scope, talk: Talk) -> str:
         undone = await self._saving.undo(scope)
         return SAVING_NOW if undone is None else answers.undone_text(undone)
+
+    async def _sleep(self, call: Call, incoming: Incoming, scope: Scope, talk: Talk) -> str:
+        if self._saving.sleeping is None:
+            return NO_MEMORY
+        try:
+            report = await self._saving.sleeping.now(scope, Stage.DEEP)
+        except NoIndex:
+            return NO_MEMORY
+        return SAVING_NOW if report is None else slept_text(report)
 
     def may_keep(self, kind: Kind, incoming: Incoming) -> bool:
         """What people on Discord say of themselves is kept only if that is switched on (bot.profiles)."""

@@ -32,7 +32,7 @@ from adapters.slack.export import Export
 from bot.app import App, opened
 from bot.conversations import Work, done, held
 from bot.run import settings_for
-from bot.settings import Settings
+from bot.settings import Settings, Switch
 from memory_core.clock import ManualClock, next_day
 from memory_core.errors import BadInput
 from memory_core.flush.engine import Trigger
@@ -110,9 +110,14 @@ class Figures:
         )
 
 
-def replay(export: Path, workspace: Path | None, *, quiet: bool) -> None:
-    """Replay `export` and print the summary. Raises BadInput for a wrong file or a workspace of something else."""
+def replay(export: Path, workspace: Path | None, *, quiet: bool, sleep: bool = True) -> None:
+    """Replay `export` and print the summary. Raises BadInput for a wrong file or a workspace of something else.
+
+    `sleep`: memory sleeps on the messages' clock, unless REMEM_SLEEP is off.
+    """
     settings = settings_for(workspace, quiet=True)
+    if not sleep:
+        settings = settings.model_copy(update={"sleep": Switch.OFF})
     try:
         with _bar(quiet=quiet) as moved:
             figures = asyncio.run(replayed(export, settings, moved))

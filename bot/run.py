@@ -18,7 +18,7 @@ from adapters.base import Adapter
 from bot.app import KNOWN, App, begin_ledger_anew, host_zone, opened
 from bot.logs import set_up
 from bot.platforms import platforms
-from bot.settings import Settings, load
+from bot.settings import Settings, effective, load
 from bot.welcoming import owners
 from memory_core.clock import SystemClock, day_in
 from memory_core.errors import BadInput
@@ -141,6 +141,7 @@ def run(workspace: Path | None) -> None:
 async def run_platforms(settings: Settings) -> None:
     """Connect every platform that has tokens, until SIGTERM. Raises RememError where one is refused for good."""
     platforms(settings)  # a missing token is said before anything is laid down
+    _log.info("settings", **effective(settings))
 
     def connected(app: App) -> list[Adapter]:
         found = platforms(settings, app)

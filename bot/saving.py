@@ -1,8 +1,8 @@
 """Saving: the one way from what was said to memory, whoever asks for it (/remem, silence, a full context, a new day).
 
 An index is made before a scope's first save, from what is known, and never written over. A save whose extraction
-failed is tried again with the same messages (bot.retries), before whatever came since. Undo and corrections are no
-saves, and never run beside one.
+failed is tried again with the same messages (bot.retries), before whatever came since. Undo, corrections and sleep
+are no saves, and never run beside one.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ import structlog
 from bot.conversations import Conversations
 from bot.retries import Retries
 from bot.schedule import Waiting
+from bot.sleeping import Sleeping
+from bot.troubles import Troubles
 from bot.upkeep import Upkeep
 from memory_core.candidates import Candidate, Extractor
 from memory_core.errors import NoIndex, RememError
@@ -27,6 +29,8 @@ from memory_core.forms.records import Record
 from memory_core.handle import Handle, Handles
 from memory_core.ids import Conversation, GroupScope, PageId, RoomKey, Scope
 from memory_core.messages import Message, Voice
+from memory_core.sleep.report import Report, Stage
+from memory_core.sleep.stages import sleep
 from memory_core.zone import zone_of
 
 _log = structlog.get_logger()
@@ -42,23 +46,38 @@ class Saving:
         self._flushing = Flushing()
         self.retries = Retries()
         self.upkeep: Upkeep | None = None
+        self.sleeping: Sleeping | None = None
+        self.troubles: Troubles | None = None
 
     async def save(self, scope: Scope, trigger: Trigger) -> Receipt:
         """Flush the scope and end its sessions. A failure stands in the receipt. Raises StoreError for its index."""
-        receipt = await self._flush(scope, trigger)
+        try:
+            receipt = await self._flush(scope, trigger)
+        except RememError as refused:
+            await self._troubled(scope, str(refused))
+            raise
         if receipt.problem:
+            await self._troubled(scope, receipt.problem)
             _log.error("save failed", scope=scope.key, trigger=trigger.value, why=receipt.why or receipt.problem)
         elif not receipt.running:
             self._conversations.end_sessions(scope)
             _log.info(
                 "saved", scope=scope.key, trigger=trigger.value, number=receipt.number, messages=receipt.messages
             )
+            await self._troubled(scope, "")
             if self.upkeep is not None:
                 await self.upkeep.saved(scope, receipt)
+            if self.sleeping is not None:
+                await self.sleeping.arm(scope)
         if receipt.waits:
             why = tuple(receipt.blocked.values()) or ("they hold bytes that are not UTF-8",)
             _log.error("pages wait until they are mended", scope=scope.key, pages=receipt.waits, why=why)
         return receipt
+
+    async def _troubled(self, scope: Scope, why: str) -> None:
+        """Keep why the save failed, for `remem status`; '' where it did not."""
+        if self.troubles is not None:
+            await self.troubles.note(scope, why)
 
     async def _flush(self, scope: Scope, trigger: Trigger) -> Receipt:
         """What could not be read through before is tried first, alone; then whatever came since."""
@@ -93,6 +112,25 @@ class Saving:
             self._conversations.end_sessions(scope)
             _log.info("undone", scope=scope.key, number=undone.number, correction=undone.correction)
         return undone
+
+    async def sleep(self, scope: Scope, stage: Stage) -> Report | None:
+        """Do one stage of sleep now; None while a save runs. Raises RememError (NoIndex where there is no memory).
+
+        What was edited or deleted since the last save is saved first: memory must not digest what it is to lose.
+        """
+        if await self._handles.open(scope).ledger.changed():
+            await self.save(scope, Trigger.IDLE)
+        handle = self._handles.open(scope)
+        report = await self._flushing.alone(handle, sleep(handle, stage))
+        if report is None or report.problem:
+            return report
+        if report.pages:
+            self._conversations.end_sessions(scope)
+        for line in report.lines:
+            if "warning:" in line:
+                _log.warning("sleep", scope=scope.key, stage=stage.value, why=line)
+        _log.info("slept", scope=scope.key, stage=stage.value, number=report.number, pages=report.pages)
+        return report
 
     async def correct(self, scope: Scope, words: str, said: Message) -> Corrected | None:
         """Supersede the record that the words find by what was said; None while a save runs. Raises RememError."""

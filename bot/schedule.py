@@ -3,6 +3,7 @@
     idle:<conversation>   nothing was said since the end of its last turn, for the idle time → saved, once
     day:<scope>           the day changes in the scope's zone, and something was said there since → saved
     again:<n>:<scope>     the nth try of a save failed (bot/retries.py) → tried again
+    sleep:<scope>         a night of the scope (bot/sleeping.py) → looked at, one scope at a time, after all saves
 
 A turn is not over while its answer is being made: until then its scope is not saved, at most HELD_S late, and the
 silence counts from its end. Silence is measured by the monotonic clock, so that a jump of the wall clock neither ends
@@ -16,7 +17,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
@@ -55,6 +56,9 @@ _RESTING = "resting"
 
 _NEVER = datetime(9999, 1, 1, tzinfo=UTC)
 
+Sleeper: TypeAlias = Callable[[Timer], Awaitable[None]]
+"""Lets the scope of a `sleep:` timer sleep, and moves or cancels the timer. Raises LedgerFailed."""
+
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
@@ -88,6 +92,9 @@ class Schedule:
         self._turns: Counter[str] = Counter()
         self._held = False
         self._changed = asyncio.Event()
+        self._began_s = clock.monotonic_s()
+        self.sleeper: Sleeper | None = None
+        """None: `sleep:` timers wait."""
 
     @asynccontextmanager
     async def turn(self, conversation: Conversation, scope: Scope) -> AsyncIterator[None]:
@@ -186,15 +193,26 @@ class Schedule:
         return await self._timers.next_due()
 
     async def ring(self) -> None:
-        """Handle everything that is due now, each scope once."""
+        """Handle everything that is due now, each scope once; of the scopes that may sleep, the first."""
         flushed: set[str] = set()
         self._held = False
-        for key, scope in (*await self._silent(), *await self._due()):
+        nights: list[Timer] = []
+        for key, scope in (*await self._silent(), *await self._due(nights)):
             if scope.key not in flushed:
                 flushed.add(scope.key)
                 await self._flush_one(scope, Trigger.DAY if key.startswith("day:") else Trigger.IDLE)
             if key not in self._silences and key not in self._days:  # else it was armed anew meanwhile
                 await self._timers.cancel(key)
+        await self._let_sleep(nights)
+
+    async def _let_sleep(self, nights: Sequence[Timer]) -> None:
+        """Let the first of these scopes sleep in which no turn is made; the others are asked again in a second."""
+        now, up_s = self._clock.now(), self._clock.monotonic_s() - self._began_s  # before, nobody waited
+        late = [(one, min(up_s, (now - one.due_at).total_seconds())) for one in nights]
+        free = [one for one, late_s in late if not self._is_held(_scope_in(one), late_s)]
+        if free and self.sleeper is not None:
+            self._held = self._held or len(free) > 1
+            await self.sleeper(free[0])
 
     async def _silent(self) -> list[tuple[str, Scope]]:
         """The conversations whose silence is over now; those that were active meanwhile ring later."""
@@ -211,10 +229,16 @@ class Schedule:
                 over.append((key, silence.scope))
         return over
 
-    async def _due(self) -> list[tuple[str, Scope]]:
-        """What the ledger's timers say: days that ended, and silences of before a start that nobody took up."""
+    async def _due(self, nights: list[Timer]) -> list[tuple[str, Scope]]:
+        """What the ledger's timers say: days that ended, and silences of before a start that nobody took up.
+
+        Timers of sleep are put into `nights`.
+        """
         now, due = self._clock.now(), list[tuple[str, Scope]]()
         for timer in await self._timers.due(now):
+            if timer.key.startswith("sleep:"):
+                nights.append(timer)
+                continue
             silence, scope = self._silences.get(timer.key), _scope_in(timer)
             if silence is not None and silence.rings_s > self._clock.monotonic_s() + _CLOSE_S:
                 # the wall clock went ahead

@@ -6,6 +6,7 @@ SLACK_SIGNING_SECRET. A `.env` in the working directory is read too; the environ
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -18,9 +19,12 @@ from memory_core.errors import BadInput
 from memory_core.ids import PersonKey
 from memory_core.layouts import LAYOUTS
 
+_USER = re.compile(r"//[^/@\s]*@")
+"""Who calls, in an address (`http://user:password@proxy`)."""
+
 
 class Switch(StrEnum):
-    """A thing that is off unless switched on."""
+    """A thing that is on or off."""
 
     ON = "on"
     OFF = "off"
@@ -78,6 +82,9 @@ class Settings(BaseSettings):
     idle_s: int = Field(1800, ge=1, description="Seconds of silence after which a conversation is saved.")
     context_tokens: int = Field(16_000, ge=1000, description="How many tokens a conversation may hold.")
     raw_days: str = Field("7", description="Days that flushed raw text is kept; 0: not at all; never: never erased.")
+    sleep: Switch = Field(
+        Switch.ON, description="Look after memory at night (promote, merge, archive) without being asked: on or off."
+    )
     discord_people: Switch = Field(
         Switch.OFF, description="Keep what people on Discord say about themselves: on or off."
     )
@@ -166,6 +173,18 @@ def variable(field: str) -> str:
     """The environment variable that sets `field`."""
     alias = Settings.model_fields[field].validation_alias
     return str(alias.choices[0]) if isinstance(alias, AliasChoices) else f"REMEM_{field.upper()}"
+
+
+def effective(settings: Settings) -> dict[str, str]:
+    """Every setting as it counts, by its variable, for the log of the start; of a secret only whether it is set."""
+    shown: dict[str, str] = {}
+    for name in Settings.model_fields:
+        value = getattr(settings, name)
+        if isinstance(value, SecretStr):
+            value = "set"
+        text = ",".join(value) if isinstance(value, tuple) else "" if value is None else str(value)
+        shown[variable(name)] = _USER.sub("//…@", text) or "unset"
+    return shown
 
 
 def _fault(name: str, message: str, given: object) -> str:

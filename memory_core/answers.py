@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, tzinfo
 
+from memory_core.answers_sleep import NAMES
 from memory_core.commands import FORMS, Form, Right, Unknown
 from memory_core.disclosure import Disclosure, LeftOut, Loaded
 from memory_core.flush.correct import Corrected
@@ -18,6 +19,7 @@ from memory_core.forms.tasks import Task, ordered, overdue
 from memory_core.ids import PageId
 from memory_core.layouts import Kind
 from memory_core.search import Found
+from memory_core.sleep.report import Stage
 
 _NOUNS = {
     Kind.LESSON: "lesson",
@@ -90,7 +92,8 @@ def undone_text(undone: Undone) -> str:
     """What undo took back, from what was read back."""
     if undone.nothing:
         return "There is nothing to undo: since the last undo nothing was saved or corrected."
-    what = "the last correction" if undone.correction else f"save no. {undone.number}"
+    save = f"{NAMES[Stage(undone.sleep)]} no. {undone.number}" if undone.sleep else f"save no. {undone.number}"
+    what = "the last correction" if undone.correction else save
     counted = kinds_counted(undone.kinds or {})
     lines = [f"Taken back: {what}{f' ({counted})' if counted and not undone.correction else ''}."]
     if undone.pages:
@@ -99,7 +102,9 @@ def undone_text(undone: Undone) -> str:
         lines.append(f"What was changed by hand since then stays, in {', '.join(undone.kept)}.")
     if undone.at_once:
         lines.append("What was written when it was said, before that save, stays too.")
-    if not undone.correction:
+    if undone.sleep:
+        lines.append("The next sleep may come to the same again.")
+    elif not undone.correction:
         lines.append("What was said then is not saved again; `/remem note …` keeps a single thing.")
     return " ".join(lines) + waits_text(undone.waits, undone.blocked)
 
@@ -178,6 +183,7 @@ class Status:
     spent_tokens: int
     loaded: Sequence[PageId]
     recorded: bool = True
+    sleep: str = ""
     notes: Sequence[str] = ()
 
 
@@ -198,6 +204,7 @@ def status_text(status: Status) -> str:
         f"**{status.title}**" + (f": {status.purpose}" if status.purpose else ""),
         f"- last flush: {saved}; {counted(status.unsaved, 'message')} not saved yet; {status.pending} pending",
         f"- tasks: {'; '.join(status.tasks) if status.tasks else 'none'}",
+        *([f"- sleep: {status.sleep}"] if status.sleep else []),
         f"- pages: {', '.join(map(_page_size, status.pages)) if status.pages else 'none yet'}",
         f"- loaded now: {', '.join(status.loaded) or 'nothing'} "
         f"({status.spent_tokens} of {status.budget_tokens} tokens); time zone {status.zone}",

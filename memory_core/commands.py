@@ -41,7 +41,7 @@ class Form:
 
 FORMS = (
     Form("", "", "save this conversation into memory now", public=True, writes=True),
-    Form("status", "", "last flush, pending, tasks, pages and their tokens, budget, what is loaded now"),
+    Form("status", "", "last flush, pending, tasks, sleep, pages and their tokens, budget, what is loaded now"),
     Form("why", "", "what was loaded for the last answer here: step, page, trigger, tokens, what was left out"),
     Form("show", "[page]", "read a page of this memory; without a page: the list"),
     Form("search", "<words>", "search this memory", needs=True),
@@ -63,7 +63,13 @@ FORMS = (
         writes=True,
     ),
     Form("rule", "<text>", "add a hard rule", Right.ADMIN, needs=True, writes=True),
-    Form("undo", "", "take the last save, or the correction after it, back", Right.ADMIN),
+    Form("undo", "", "take the last save or sleep, or the correction after it, back", Right.ADMIN),
+    Form(
+        "sleep",
+        "",
+        "go through the journals now: what lasts moves to its page, what is old to the archive",
+        Right.ADMIN,
+    ),
     Form("help", "", "this table"),
 )
 

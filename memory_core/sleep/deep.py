@@ -18,6 +18,7 @@ waits until they were read through.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
@@ -164,10 +165,14 @@ class _Known:
 
     night: Night
     by_key: dict[str, list[tuple[PageId, str]]] = field(default_factory=dict)
+    lines: Counter[str] = field(default_factory=Counter)
+    """How many lines of the journals, archived ones too, came from each message."""
 
     def __post_init__(self) -> None:
         for page, text in self.night.draft.texts.items():
             form = self.night.draft.table.rule(page).form
+            if form in (Form.JOURNAL, Form.ARCHIVE):
+                self.lines.update(key for note in journal.parse(text).notes for key in note.keys)
             if form in RECORD_FORMS or form is Form.ARCHIVE:
                 for placed in parse(text).records:
                     for source in placed.record.sources:
@@ -186,8 +191,8 @@ class _Known:
             for page, text in self.by_key.get(key, ()):
                 if same(text, line.text) or best(own, (((page, text), words(text)),)) is not None:
                     return True
-                if line.ours and page == home:
-                    return True
+                if page == home and self.lines[key] == 1:
+                    return True  # the record was put in other words since, by a person or by another statement
         return False
 
 

@@ -85,6 +85,7 @@ def _merge(night: Night, sheet: Sheet, limit: int) -> int:
                 continue
             if done >= limit:
                 night.tally.held_back.append(f"{sheet.page}: more duplicates wait for the next run (cap {limit})")
+                night.tally.merged += done
                 return done
             kept, gone = _ordered(first, second)
             kept.record = merged(kept.record, (gone.record,))
@@ -104,7 +105,7 @@ def _ordered(first: Slot, second: Slot) -> tuple[Slot, Slot]:
 
 def _contradictions(night: Night, sheet: Sheet) -> None:
     """Step 3."""
-    live = [slot for slot in sheet.live if slot.alone or slot.record != slot.was]
+    live = [slot for slot in sheet.live if slot.alone]
     for one, other in Alike([said(slot.record) for slot in live]).pairs():
         first, second = live[one], live[other]
         if first.gone or second.gone or not contrary(said(first.record), said(second.record)):
@@ -137,7 +138,7 @@ def _against(record: Record, other: Record) -> Record:
 
 def _clear_conflicts(night: Night, sheet: Sheet) -> None:
     """Step 4: a mark in our form names a record that stands; one that was merged is named by what it became."""
-    marked = [slot for slot in sheet.live if slot.record.conflicts]
+    marked = [slot for slot in sheet.live if slot.record.conflicts and slot.alone]
     if not marked:
         return
     standing = {slot.record.label for slot in sheet.live}

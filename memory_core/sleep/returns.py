@@ -1,8 +1,8 @@
 """Archived records come back to the page that they left: those that were used since, and those that were said again.
 
 Used: the record's last use is later than the day on which it was archived (a search finds it there, and the flush
-writes the hit). Said again: a record of the page says the same by now; REM then makes one of both. What a record of
-the page contradicts stays away: it was superseded while it was gone.
+writes the hit). Said again: a record of the page says the same and was stated since; REM makes one of both. What a
+record of the page contradicts stays away: it was superseded while it was gone.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from memory_core.ids import PageId
 from memory_core.layouts import Form
 from memory_core.operations.records import AddRecord
 from memory_core.operations.sleep import DropBlocks, EditRecords
-from memory_core.sleep.fitness import is_kept
-from memory_core.sleep.likeness import Alike, contrary, said, same
+from memory_core.sleep.likeness import Alike, contrary, said, same, told_last
 from memory_core.sleep.merging import merged
 from memory_core.sleep.night import Night
+from memory_core.sleep.sheet import sheet_of
 
 
 def bring_back(night: Night) -> dict[PageId, set[str]]:
@@ -54,16 +54,17 @@ class _Home:
 
     def coming(self) -> Iterator[tuple[PageId, str, Record, Archived, bool]]:
         """What comes back, with whether it was said again (else it was used)."""
-        standing = [
-            p.record for p in parse(self.night.draft.texts[self.page]).records if p.level and is_kept(p.record)
-        ]
+        text = self.night.draft.texts[self.page]
+        standing = [slot.record for slot in sheet_of(self.page, self.night.draft.table.rule(self.page), text).slots]
         texts = [*map(said, standing), *(said(record) for _, _, record, _ in self.away)]
         again: set[int] = set()
         denied: set[int] = set()
         for one, other in Alike(texts).pairs() if self.away else ():
             if one < len(standing) <= other:
-                again |= {other - len(standing)} if same(texts[one], texts[other]) else set()
-                denied |= {other - len(standing)} if contrary(texts[one], texts[other]) else set()
+                at = other - len(standing)
+                since = told_last(standing[one]) >= self.away[at][3].day
+                again |= {at} if since and same(texts[one], texts[other]) else set()
+                denied |= {at} if contrary(texts[one], texts[other]) else set()
         for at, (page, block, record, gone) in enumerate(self.away):
             used = record.last_referenced is not None and record.last_referenced > gone.day
             if (at in again or used) and at not in denied:

@@ -2,12 +2,12 @@
 
 A person's undated section is no slot: it is never touched, and its lines are not counted against the page's budget.
 Neither is an entry of one line, nor a block that stands twice to the letter, as long as it is not merged: no edit
-could tell which of the two it means.
+could tell which of the two it means. A record that opens a fence or comment and does not close it is left alone as
+well: what it swallows would change with it.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -39,13 +39,18 @@ class Slot:
     was: Record
     record: Record
     section: str
-    alone: bool
-    """Does its block stand once?"""
     gone: bool = False
     line: str = ""
     """The struck line that stays in its place, once it is superseded."""
     group: int = -1
     """Slots of one group change together or not at all."""
+    twins: list[Slot] = field(default_factory=list, repr=False, compare=False)
+    """All slots with this very block."""
+
+    @property
+    def alone(self) -> bool:
+        """Can an edit tell it from every other? Its block stands once, or the others are merged into it."""
+        return all(one is self or (one.gone and one.group == self.group) for one in self.twins)
 
     @property
     def after(self) -> str:
@@ -102,15 +107,18 @@ class Sheet:
         return block if unharmed else ""
 
     def edits(self) -> EditRecords | None:
-        """What makes the page so; None where nothing changes."""
+        """What makes the page so; None where nothing changes.
+
+        A group is told whole: what was merged away leaves only where the record that took it in stands, and of blocks
+        that are equal to the letter one more application takes none.
+        """
         groups: dict[int, list[Pair]] = {}
         changed: set[int] = set()
         for slot in self.slots:
             after = slot.after
             if after != slot.block:
                 changed.add(slot.group)
-            if slot.gone or after != slot.block:
-                groups.setdefault(slot.group, []).append((slot.block, after))
+            groups.setdefault(slot.group, []).append((slot.block, after))
         edits = tuple(tuple(pairs) for group, pairs in groups.items() if group in changed)
         return EditRecords(self.page, edits, self.sections_of(self.slots)) if edits else None
 
@@ -123,20 +131,15 @@ def sheet_of(page: PageId, rule: PageRule, text: str) -> Sheet:
     """The page as REM sees it."""
     kept = [placed for placed in parse(text).records if placed.level and is_kept(placed.record)]
     blocks = [text[placed.start : placed.end].replace("\r\n", "\n") for placed in kept]
-    count = Counter(blocks)
     slots = [
-        Slot(
-            at,
-            block,
-            placed.record,
-            placed.record,
-            section_of(text, placed) if rule.sections else "",
-            count[block] == 1,
-            group=at,
-        )
+        Slot(at, block, placed.record, placed.record, section_of(text, placed) if rule.sections else "", group=at)
         for at, (placed, block) in enumerate(zip(kept, blocks, strict=True))
-        if len(parse(block).records) == 1
+        if len(parse(block).records) == 1 and is_sound(block)
     ]
+    twins: dict[str, list[Slot]] = {}
+    for slot in slots:
+        slot.twins = twins.setdefault(slot.block, [])
+        slot.twins.append(slot)
     lines = [line.text for line in lines_of(text) if not line.inert and is_struck(line.text)]
     return Sheet(page, rule, slots, lines)
 

@@ -20,9 +20,6 @@ NOW = datetime(2026, 4, 20, 12, 0, tzinfo=UTC)
 OWNER = DirectScope(PersonKey("console:me"), owner=True)
 GROUP = GroupScope("build")
 
-SEEN: set[str] = set()
-"""Every code that a test of this process has met."""
-
 
 def placed(
     files: Mapping[str, str | bytes], layout: Layout = APM, scope: Scope = OWNER, *, age: timedelta = timedelta()
@@ -44,5 +41,4 @@ async def found(
     told: dict[str, list[Finding]] = {}
     for one in await audit(placed(files, layout, scope, age=age)):
         told.setdefault(one.code, []).append(one)
-    SEEN.update(told)
     return told

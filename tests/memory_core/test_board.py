@@ -152,6 +152,8 @@ def test_raising_moves_lines_and_changes_none(
     if form is Form.CHANNEL:
         wanted = list(dict.fromkeys(fold(flat(title)) for title in titles))
         assert [row.key for row in on.parse(new).tasks][: len(wanted)] == wanted
+        rest = [row.key for row in on.parse(text).tasks if row.key not in wanted]
+        assert [row.key for row in on.parse(new).tasks][len(wanted) :] == rest
     if len(set(hand.split("\n"))) == len(hand.split("\n")):  # the same line twice has no order of its own
         assert on.raised(new, [row.task for row in on.parse(text).tasks]) == text
 

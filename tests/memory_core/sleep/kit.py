@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
@@ -21,6 +22,7 @@ from tests.memory_core.flush_kit import GROUP, ROOM, Disk, World
 
 TODAY = date(2026, 9, 1)
 NOON = datetime(2026, 9, 1, 12, tzinfo=UTC)
+_UPDATED = re.compile(rb"^last_updated: .*\n", re.MULTILINE)
 ALL = Caps(max_changes_share=1.0, min_changes=10_000)
 
 
@@ -87,9 +89,9 @@ class Bed(World):
         self.put(page, journal.append(text, at, notes))
 
     def pages(self) -> Mapping[str, bytes]:
-        """Every file with content that a person reads: all but states and the catalogue."""
+        """Every file with content that a person reads: all but states, the catalogue and the day of its making."""
         return {
-            str(file): content.partition(b"<!-- remem:catalogue")[0]
+            str(file): _UPDATED.sub(b"", content.partition(b"<!-- remem:catalogue")[0])
             for file, (content, _) in self.stores.files.items()
             if not str(file).endswith(".json")
         }

@@ -27,7 +27,7 @@ def test_a_journal_becomes_one_block() -> None:
     )
 
 
-@settings(max_examples=scale(4000), deadline=None)
+@settings(max_examples=scale(2000), deadline=None)
 @given(ODD, ODD)
 def test_records_are_found_between_any_journals(one: list[str], other: list[str]) -> None:
     """Also below a fence or a comment that a journal never closes; and the archive is the same added twice."""

@@ -57,7 +57,9 @@ async def test_a_merge_keeps_the_fullest_and_every_detail() -> None:
     bed = Bed()
     put(
         bed,
-        replace(record("CI moved to Buildkite", 1, number=1, hits=2), tags=("ci",), extra=("", "| by | hand |")),
+        replace(
+            record("CI", 1, body="CI moved to Buildkite", number=1, hits=2), tags=("ci",), extra=("", "| by | hand |")
+        ),
         replace(
             record("CI runs on Buildkite now", 30, number=2, hits=1, value=Value.HIGH, by="bo"),
             tags=("agents",),

@@ -33,12 +33,8 @@ def _bed() -> Bed:
             ],
         ),
     )
-    bed.put(
-        "project",
-        page_of(
-            "Project", [record("keys in the safe", 1, number=7), record("no keys in the safe", 2, number=8, by="bo")]
-        ),
-    )
+    safe = [record("keys in the safe", 1, number=7), record("no keys in the safe", 2, number=8, by="bo")]
+    bed.put("project", page_of("Project", safe))
     bed.note("2026-08-30", note("Kafka for events", 11), note("use ruff for linting", 12, part=Part.LEARNED))
     bed.note("2026-08-31", note("use ruff for linting", 13, part=Part.LEARNED))
     bed.note("2026-08-01", note("Postgres for the ledger", 14))

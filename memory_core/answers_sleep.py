@@ -1,0 +1,85 @@
+"""What is said of sleep: short, dry, true. Pure functions from values to text.
+
+A report is worded from what was read back (memory_core.sleep.stages); its own lines are the long form.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, tzinfo
+
+from memory_core.sleep.report import SAID, Report, Stage
+
+TOLD = 8
+"""So many lines about single records a chat gets; the rest is counted."""
+
+NAMES = {Stage.DEEP: "deep sleep", Stage.REM: "REM sleep"}
+
+NO_MEMORY = "There is no memory here yet, so there is nothing to go through."
+
+
+def report_lines(report: Report) -> tuple[str, ...]:
+    """The report for a person, a line each, without the mark that keeps it out of memory."""
+    return tuple(line.removeprefix(SAID) for line in report.lines)
+
+
+def slept_text(report: Report, most: int = TOLD) -> str:
+    """What a sleep did; or why it did nothing."""
+    name = NAMES[report.stage].capitalize() if report.stage is Stage.DEEP else NAMES[report.stage]
+    if report.problem:
+        return f"No sleep: {report.problem}"
+    _, *told = report_lines(report) or ("",)
+    if report.nothing:
+        head = f"{name}: nothing to do."
+    else:
+        done = ", ".join(f"{number} {what}" for number, what in _counts(report) if number) or "small repairs"
+        head = f"{name} (no. {report.number}): {done}; in {', '.join(report.pages)}."
+    more = [f"… and {len(told) - most} more"] if len(told) > most else []
+    return "\n".join([head, *(f"- {line}" for line in told[:most]), *more])
+
+
+def _counts(report: Report) -> tuple[tuple[int, str], ...]:
+    lines = "journal line" if report.absorbed == 1 else "journal lines"
+    journals = "journal" if report.journals == 1 else "journals"
+    return (
+        (report.promoted, "promoted"),
+        (report.absorbed, f"{lines} absorbed"),
+        (report.merged, "merged"),
+        (report.superseded, "superseded"),
+        (report.conflicts, "in conflict"),
+        (report.proven, "PROVEN"),
+        (report.archived, "archived"),
+        (report.returned, "back from the archive"),
+        (report.journals, f"{journals} moved to the archive"),
+    )
+
+
+def rest_text(
+    last_deep: datetime | None,
+    last_rem: datetime | None,
+    next_at: datetime | None,
+    undigested: int,
+    zone: tzinfo,
+    *,
+    on: bool,
+) -> str:
+    """`deep 2026-04-06 03:10, REM never; next look 2026-04-09 03:10; 2 journals not gone through`."""
+    coming = "only when asked (REMEM_SLEEP is off)"
+    if on:
+        coming = f"next look {_moment(next_at, zone)}" if next_at else "next look after the first save"
+    waiting = f"{undigested} {'journal' if undigested == 1 else 'journals'} not gone through"
+    return f"deep {_moment(last_deep, zone)}, REM {_moment(last_rem, zone)}; {coming}; {waiting}"
+
+
+def _moment(moment: datetime | None, zone: tzinfo) -> str:
+    return moment.astimezone(zone).strftime("%Y-%m-%d %H:%M") if moment else "never"
+
+
+def sleep_notes(trouble: str, stuck: int) -> list[str]:
+    """What is wrong with a scope's sleep: why the last try failed, and that it reads nothing of new notes."""
+    failed = [f"the last sleep failed and is tried again: {trouble}"] if trouble else []
+    return failed + ([f"{stuck} sleeps met new notes and could read nothing new of them"] if stuck else [])
+
+
+def trouble_text(at: datetime, why: str, zone: tzinfo) -> str:
+    """When and why a save failed last."""
+    return f"the save of {_moment(at, zone)} failed: {why}"
