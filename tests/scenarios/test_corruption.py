@@ -157,7 +157,7 @@ def _spoilt(rng: random.Random, kind: str, path: Path, made: Made, sound: bytes)
         path.write_bytes(made.files[other])
         return f"the content of {other}"
     else:
-        structured = how.JSON if path.suffix == ".json" else how.MARKDOWN
+        structured = how.NAMES if kind == "names" else how.JSON if path.suffix == ".json" else how.MARKDOWN
         spoil = rng.choice(structured if rng.random() < 0.4 else how.BYTES)
     path.write_bytes(spoil(rng, sound))
     return spoil.__name__
