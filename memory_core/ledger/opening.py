@@ -3,7 +3,7 @@
     no file, nothing set aside   → a new ledger, made under another name and renamed when it is whole
     no file, one set aside       → LedgerDamaged, until the caller says `begin_anew`
     a file that fails its check  → set aside under a dated name with its -wal and -shm, LedgerDamaged
-    a file of a newer remem      → LedgerFailed, untouched
+    a link, a newer remem's file → LedgerFailed, untouched
     a file of an older remem     → brought up to date in one transaction
     else                         → opened
 
@@ -51,7 +51,7 @@ def open_database(
     """The ledger at `path`, whose folder exists. Blocks. Raises LedgerDamaged, LedgerFailed (see above)."""
     disk = disk or Disk()
     try:
-        if path.exists():
+        if os.path.lexists(path):
             _check(path, now, disk)
         else:
             _refuse_silent_start(path, now, begin_anew, disk)
@@ -126,6 +126,8 @@ def _check(path: Path, now: datetime, disk: Disk) -> None:
 
 def fault_in(path: Path) -> str:
     """What is wrong with the file, in few words; empty for a sound one. Raises LedgerFailed for a newer schema."""
+    if path.is_symlink():  # its log would be looked for beside the file that it leads to
+        raise LedgerFailed(f"The ledger {path} is a symbolic link, which is never followed; put the real file there.")
     if path.stat().st_size == 0:
         return "the file is empty"
     if fault := fault_in_log(path):

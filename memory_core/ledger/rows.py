@@ -111,12 +111,28 @@ def plan_of(row: Row) -> Plan:
     return Plan(plan_id, number, operations, places, receipt)
 
 
+def _of_another_type(database: Database) -> bool:
+    """Does a column hold what its declaration does not say? SQLite lets it. (Emptied texts are zeros.)"""
+    for (table,) in database.rows("SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE%'"):
+        if table.startswith("sqlite_"):
+            continue
+        columns = database.rows('SELECT name, lower(type), "notnull" FROM pragma_table_info(?)', (table,))
+        allowed = [(name, f"'{kind}'" if required else f"'{kind}', 'null'") for name, kind, required in columns]
+        others = " OR ".join(f"typeof({name}) NOT IN ({kinds})" for name, kinds in allowed)
+        besides = " AND emptied = 0" if table == "texts" else ""
+        if database.row(f"SELECT 1 FROM {table} WHERE ({others}){besides} LIMIT 1"):  # noqa: S608
+            return True
+    return False
+
+
 def unreadable(database: Database) -> str:
     """What cannot be read in it, in few words; empty where all can. Reads every message. Raises sqlite3.Error.
 
     SQLite's own check looks at pages and keys only: a value that changed inside a page passes it.
     """
     try:
+        if _of_another_type(database):
+            return "a value of it is of another type"
         for row in database.run(f"SELECT {ENTRY}"):
             entry_of(row)
         plans = "SELECT p.id, p.number, t.text, p.cursors FROM plans p CROSS JOIN texts t ON t.id = p.text_id"

@@ -255,7 +255,28 @@ def another_value(rng: random.Random, content: bytes) -> bytes:
     return rng.choice([b"[1, 2]", b'"text"', b"null", b"{}", b"0", b'{"tasks": {}}', b'{"groups": []}', b"[null]"])
 
 
+def name_of_another(rng: random.Random, content: bytes) -> bytes:
+    """A sound mapping in which a room has another room's name, or two have exchanged theirs."""
+    entries = json.loads(content)
+    one, other = rng.sample(sorted(entries), 2)
+    names = [entries[one]["name"], entries[other]["name"]]
+    entries[one]["name"] = names[1]
+    entries[other]["name"] = rng.choice(names)
+    return json.dumps(entries, indent=2).encode()
+
+
+def key_of_another(rng: random.Random, content: bytes) -> bytes:
+    """A sound mapping in which an entry stands under another room's key."""
+    entries = json.loads(content)
+    key = rng.choice(sorted(entries))
+    entries[f"{key}{rng.randrange(10)}"] = entries.pop(key)
+    return json.dumps(entries, indent=2).encode()
+
+
 JSON: Sequence[Spoil] = (wrong_value, wrong_value, key_twice, deep, another_value)
+
+
+NAMES: Sequence[Spoil] = (*JSON, name_of_another, name_of_another, key_of_another)
 
 
 # -- in the file's place ---------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from tests.scenarios.corruption_world import SIDES, Heard, Side
 
 _OWN_LINES = re.compile(rb"\s*(- Fitness:|- last flush:|- pending:|last_updated:|rooms:|\W*$)")
 """Lines that a save writes anew: uses of records, the snapshot of the last save, dates, and what holds no word."""
+_CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")
 _DERIVED = re.compile(rb"<!-- remem:catalogue.*?<!-- /remem:catalogue -->", re.DOTALL)
 _STATE = {
     "last_flush_time": (str, type(None)),
@@ -88,7 +89,8 @@ def _timeless(file: str, content: bytes) -> bytes:
 
 def lines_kept(before: bytes, after: bytes, sound: bytes = b"") -> None:
     """Every line that stood in a page stands in it still. `sound`: the page before its damage, whose catalogue is
-    derived and may be another one."""
+    derived and may be another one. A record that was used is written anew: control characters in it become blanks."""
+    before, after, sound = (_CONTROLS.sub(b" ", content) for content in (before, after, sound))
     derived = {
         line for content in (before, sound) for part in _DERIVED.findall(content) for line in part.splitlines()
     }

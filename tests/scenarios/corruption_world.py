@@ -138,6 +138,8 @@ _SIGNS = (
     "not understood",
     "correct it",
     "no usable name",
+    "must decide",
+    "decide which",
     "damaged",
     "is no ",
     "Front matter",

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import re
 import shutil
 import sqlite3
 import sys
@@ -157,7 +158,7 @@ def _spoilt(rng: random.Random, kind: str, path: Path, made: Made, sound: bytes)
         path.write_bytes(made.files[other])
         return f"the content of {other}"
     else:
-        structured = how.JSON if path.suffix == ".json" else how.MARKDOWN
+        structured = how.NAMES if kind == "names" else how.JSON if path.suffix == ".json" else how.MARKDOWN
         spoil = rng.choice(structured if rng.random() < 0.4 else how.BYTES)
     path.write_bytes(spoil(rng, sound))
     return spoil.__name__
@@ -277,7 +278,10 @@ def like_a_power_cut(case: Case) -> bool:
         return False
     pairs = zip(case.sound, case.before, strict=False)
     same_until = next((at for at, (one, other) in enumerate(pairs) if one != other), len(case.before))
-    return case.before.count(case.sound[16:24], same_until) < 2
+    salts = [
+        same_until + found.start() for found in re.finditer(re.escape(case.sound[16:24]), case.before[same_until:])
+    ]
+    return sum(case.before[at - 4 : at] != b"\0\0\0\0" for at in salts) < 2
 
 
 async def _begun_anew(made: Made, workspace: Path, heard: Heard, before: Mapping[str, bytes]) -> None:

@@ -167,7 +167,7 @@ async def _lay_down(workspace: Path) -> None:
 def crashed(dirty: Path, folder: Path, runs: Runs) -> Path:
     """The same after a crash in the middle of many saves: plans are open."""
     workspace = _copied(dirty, folder / "crashed")
-    order = Order(str(workspace), "everywhere", ROOMS, ("disk rename", max(1, ROOMS // 3)), kill=True)
+    order = Order(str(workspace), "everywhere", ROOMS, ("ledger DELETE plans", ROOMS // 3), kill=True)
     assert runs.run(order).code == -9
     assert rows(workspace, "SELECT count(*) FROM plans WHERE closed = 0")[0] > (0,)
     return workspace
@@ -295,17 +295,13 @@ async def _delivered_again(on: Stage, order: Order, outcome: Outcome) -> None:
 
 
 def _chosen(counts: dict[str, dict[str, int]]) -> list[tuple[str, str, int]]:
-    """Act, kind and number of each run: every kind of every act in turn, its first, last and any write."""
+    """Act, kind and number of each run: every kind once, then again in other acts; its first write, or a later."""
     random = Random(8)
-    kinds = [(act, kind) for act, found in counts.items() for kind in found if kind != ANY]
-    random.shuffle(kinds)
-    kinds.sort(key=lambda one: kinds.index(next(other for other in kinds if other[1] == one[1])) != kinds.index(one))
-    points: list[tuple[str, str, int]] = []
-    while len(points) < RUNS:
-        for act, kind in kinds:
-            count = counts[act][kind]
-            points.append((act, kind, random.choice((1, count, random.randint(1, count), random.randint(1, count)))))
-    return points[:RUNS]
+    found = [(act, kind) for act, kinds in counts.items() for kind in kinds if kind != ANY]
+    random.shuffle(found)
+    first = {kind: (act, kind) for act, kind in found}
+    ordered = [*first.values(), *(one for one in found if one not in first.values())]
+    return [(act, kind, random.choice((1, random.randint(1, counts[act][kind])))) for act, kind in ordered[:RUNS]]
 
 
 def test_told_to_stop_at_any_write_it_loses_nothing(
