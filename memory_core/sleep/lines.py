@@ -126,6 +126,13 @@ def read_day(page: PageId, text: str, place: str) -> DayRead:
     return _guessed(lines, problems, day)
 
 
+def heard(text: str) -> Iterator[str]:
+    """The lines of a journal that stand where lines are read: not tasks, anchors, raw lines and the like of ours."""
+    for line, part, heading, _ in _placed(text):
+        if part in _READ or (not journal.read_line(line, part).keys and _is_read(heading)):
+            yield line
+
+
 def value_of(kind: Kind, text: str) -> Value:
     """The weight of a record of that kind."""
     if kind in _LIGHT:

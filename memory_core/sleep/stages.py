@@ -41,7 +41,7 @@ from memory_core.operations import Operation
 from memory_core.operations.pages import Patch, Unmake, text_hash
 from memory_core.operations.sleep import PutHeartbeat, Restore
 from memory_core.sleep.deep import Diary, plan_deep, read_journals
-from memory_core.sleep.lines import read_day
+from memory_core.sleep.lines import heard, read_day
 from memory_core.sleep.night import Night
 from memory_core.sleep.rem import plan_rem
 from memory_core.sleep.report import SAID, Caps, Report, Stage
@@ -165,8 +165,9 @@ def _idle(old: Heartbeat, notes: str, read: str) -> int:
 
 
 def _notes(draft: Draft) -> str:
-    """The fingerprint of all journals."""
-    return _digest(f"{page}\n{text}" for page, text in draft.texts.items() if _is_note(draft, page) and text)
+    """The fingerprint of all that stands in the journals where it should be readable: a room may have only tasks."""
+    journals = ((page, text) for page, text in draft.texts.items() if _is_note(draft, page) and text)
+    return _digest(f"{page}\n{line}" for page, text in journals for line in heard(text))
 
 
 def _read(diary: Diary) -> str:

@@ -342,6 +342,11 @@ async def test_case_145_identical_output_is_not_written_again_and_stuck_upkeep_w
     for night in range(4):
         bed.note("2026-08-31", note(f"https://example.org/{night}", 10 + night, part=Part.ANCHORS))
         told.append(any("warning" in line for line in (await bed.sleep(Stage.DEEP)).lines))
+    assert told == [False] * 4, "a room may have links and tasks alone"
+    told = []
+    for night in range(4):
+        bed.note("2026-08-31", note(f"score=0.5{night} recalls=0", 20 + night, part=Part.LEARNED))
+        told.append(any("warning" in line for line in (await bed.sleep(Stage.DEEP)).lines))
     assert told == [False, False, True, True]
     bed.note("2026-08-31", note("Kafka for events", 50))
     assert not any("warning" in line for line in (await bed.sleep(Stage.DEEP)).lines)
