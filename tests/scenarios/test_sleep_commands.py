@@ -1,4 +1,4 @@
-"""`/remem sleep`, `undo` of it, `status`; `remem sleep`, `remem status`, the log of the start, a replay with sleep."""
+"""`/remem sleep`, its `undo`, `status`; `remem sleep`, `remem status`, the log of the start, a replay with sleep."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 
 from bot.replay import replayed
 from bot.run import run_platforms
-from bot.settings import Settings, effective, load
+from bot.settings import effective, load
 from memory_core.candidates import Candidate, Request
 from memory_core.clock import ManualClock
 from memory_core.errors import RememError
@@ -227,7 +227,7 @@ async def test_case_157_the_start_tells_the_settings_that_count_and_no_secret(
     assert (told["SLACK_BOT_TOKEN"], told["DISCORD_TOKEN"]) == ("set", "unset")
     assert told["REMEM_DISCORD_PROXY"] == "http://…@proxy:3128"
     assert "canary" not in str(lines)
-    assert set(effective(given)) == set(effective(Settings()))
+    assert set(effective(given)) == set(effective(load(_env_file=None)))
 
 
 def test_a_dry_run_says_what_would_be_done_and_writes_no_byte(remem: CommandLine, talked: Path) -> None:
