@@ -79,6 +79,18 @@ async def test_a_merge_keeps_the_fullest_and_every_detail() -> None:
 
 
 @pytest.mark.asyncio
+async def test_of_records_that_are_equal_to_the_letter_one_stays() -> None:
+    bed = Bed()
+    put(bed, *(record("a frog in the pond", 1, hits=2, number=1) for _ in range(3)))
+    assert (await bed.sleep()).merged == 2
+    (kept,) = bed.records()
+    assert (kept.hit_count, kept.proven) == (6, True)
+    put(bed, record("a toad", 1), record("a toad", 1))
+    assert (await bed.sleep()).merged == 1
+    assert bed.titles() == ["a toad"], "what does not change is not taken for its copy when the plan is applied again"
+
+
+@pytest.mark.asyncio
 @pytest.mark.parametrize(
     ("one", "other"),
     [
