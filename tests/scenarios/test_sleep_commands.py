@@ -12,11 +12,14 @@ from structlog.testing import capture_logs
 
 from bot.replay import replayed
 from bot.run import run_platforms
+from bot.scopes import every_scope
 from bot.settings import effective, load
 from memory_core.candidates import Candidate, Request
 from memory_core.clock import ManualClock
 from memory_core.errors import RememError
 from memory_core.extract import candidates_in
+from memory_core.ids import DirectScope, GroupScope, PersonKey
+from memory_core.ledger.overview import Look
 from memory_core.lock import hold
 from tests.bot.command_line import CommandLine, remem
 from tests.data.make_export import make_export
@@ -260,6 +263,15 @@ def test_sleep_runs_the_stage_that_is_named_in_the_scope_that_is_named(remem: Co
     assert ran.out.startswith("dm: ")
     assert json.loads((talked / "memory/groups/build/heartbeat-state.json").read_text())["lastRem"]
     assert "group build: Deep sleep: nothing to do." in remem("sleep", talked).out
+
+
+def test_a_home_is_the_persons_whom_the_ledger_knows_by_that_folder(tmp_path: Path) -> None:
+    (tmp_path / "people/slack-t1-u2/memory").mkdir(parents=True)
+    (tmp_path / "people/discord-7/memory").mkdir(parents=True)
+    known = DirectScope(PersonKey("slack:T1:U2"))
+    every = every_scope(settings(tmp_path), [Look(known), Look(GroupScope("build"))])
+    assert set(every[1:]) == {known, DirectScope(PersonKey("discord:7")), GroupScope("build")}
+    assert every[0] == DirectScope(PersonKey("console:me"), owner=True)
 
 
 @pytest.mark.parametrize(
