@@ -17,7 +17,7 @@ from memory_core.answers_sleep import NO_MEMORY, rest_text, sleep_notes, slept_t
 from memory_core.candidates import Candidate, Request, Value
 from memory_core.clock import day_in
 from memory_core.commands import Call, Right, Unknown, note_kind, parse
-from memory_core.errors import Denied, NoIndex
+from memory_core.errors import Denied, NoIndex, StoreError
 from memory_core.extract import candidates_in
 from memory_core.faults import faults_in
 from memory_core.first_join import ensure_index, set_front, set_rule
@@ -181,7 +181,10 @@ class Commands:
         notes = [failed] if failed else []
         if sleeping is None:
             return "", notes
-        rest = await sleeping.rest(scope)
+        try:
+            rest = await sleeping.rest(scope)
+        except StoreError as refused:
+            return "", [*notes, f"when this memory slept cannot be read: {refused}"]
         told = rest_text(rest.last_deep, rest.last_rem, rest.next_at, rest.undigested, zone, on=sleeping.on)
         return told, [*notes, *sleep_notes(rest.trouble, rest.stuck)]
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TypeAlias
 
 import structlog
@@ -49,6 +49,9 @@ BACK_OFF_S = (600.0, 3600.0, 21_600.0, 86_400.0)
 
 BUSY_S = 60.0
 """How long a look is put off while the scope is being saved."""
+
+FARTHEST = timedelta(days=8)
+"""A timer that is farther off was set when the clock was wrong."""
 
 FAR = datetime(9999, 1, 1, tzinfo=UTC)
 """After every timer."""
@@ -131,8 +134,9 @@ class Sleeping:
         if not self._on:
             return
         try:
-            if key_of(scope) not in await self._all():
-                now, zone = self._handles.clock.now(), await zone_of(self._handles.open(scope))
+            now, night = self._handles.clock.now(), (await self._all()).get(key_of(scope))
+            if night is None or night.at > now + FARTHEST:
+                zone = await zone_of(self._handles.open(scope))
                 await self._set(Night(scope, own_night(scope.key, zone, now)))
         except RememError as refused:
             _log.warning("sleep is not awaited yet", scope=scope.key, why=str(refused))
@@ -174,7 +178,7 @@ class Sleeping:
         zone, beat, now = await zone_of(handle), await read_heartbeat(handle), self._handles.clock.now()
         notes = await undigested(handle, zone, beat)
         stages = due(beat, notes, now)
-        idle = Stage.DEEP in stages and not notes and not await _has_old_journal(handle, day_in(zone, now))
+        idle = Stage.DEEP in stages and not await _has_journals(handle, zone, beat, now)
         for stage in stages:
             if stage is Stage.DEEP and idle:
                 continue
@@ -212,9 +216,15 @@ class Sleeping:
         (await self._all()).pop(key_of(scope), None)
 
 
-async def _has_old_journal(handle: Handle, today: date) -> bool:
-    """Is a journal old enough for the archive? Raises StoreError."""
+async def _has_journals(handle: Handle, zone: tzinfo, beat: Heartbeat, now: datetime) -> bool:
+    """Is there a journal of the day of the last deep sleep or later, or one that is to be archived by now?
+
+    Also one of which nothing can be read: that upkeep is stuck is told by runs alone. Raises NoIndex, StoreError.
+    """
     opened = await open_index(handle)
-    pages = await opened.pages() if opened is not None else ()
-    first = (today - timedelta(days=JOURNAL_DAYS)).isoformat()
-    return any(handle.table.rule(page).form is Form.JOURNAL and page.partition("/")[2] <= first for page in pages)
+    if opened is None:
+        raise NoIndex(f"{handle.scope.key} has no index, so there is nothing to look after.")
+    first = day_in(zone, beat.last_deep).isoformat() if beat.last_deep else ""
+    old = (day_in(zone, now) - timedelta(days=JOURNAL_DAYS)).isoformat()
+    days = [page.partition("/")[2] for page in await opened.pages() if handle.table.rule(page).form is Form.JOURNAL]
+    return any(day >= first or day <= old for day in days)

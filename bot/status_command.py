@@ -64,7 +64,7 @@ class ScopeStatus:
     def errors(self) -> tuple[str, ...]:
         """What is wrong, in sentences."""
         found = [trouble_text(self.trouble.at, self.trouble.why, self.zone)] if self.trouble else []
-        if self.again_at is not None:
+        if found and self.again_at is not None:
             found.append(f"saving is tried again at {flush_time(self.again_at, self.zone)}")
         found += sleep_notes(self.rest.trouble, self.rest.stuck) if self.rest else []
         return (*found, *([self.unreadable] if self.unreadable else []))

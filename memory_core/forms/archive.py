@@ -84,6 +84,18 @@ def is_sound(block: str) -> bool:
     return not any(not line.inert and _ACTIVE.match(line.text) for line in lines_of(block))
 
 
+def is_open(text: str) -> bool:
+    """Does the text open a fence or comment and never close it? It would pair with the next one that comes after."""
+    problems: list[str] = []
+    lines_of(text, problems)
+    return bool(problems)
+
+
+def has_fence(block: str) -> bool:
+    """Does the block hold a fence or a comment of several lines?"""
+    return any(line.inert for line in lines_of(block))
+
+
 def is_struck(line: str) -> bool:
     """Is the line one that a superseded record left?"""
     return bool(_STRUCK.fullmatch(line))

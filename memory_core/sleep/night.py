@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from memory_core.flush.draft import Draft
-from memory_core.forms.archive import title_of
+from memory_core.forms.archive import has_fence, is_open, title_of
 from memory_core.ids import PageId
 from memory_core.operations.sleep import AddBlocks
 from memory_core.sleep.report import Caps
@@ -54,8 +54,8 @@ class Night:
         return PageId(f"archive/{self.today:%Y-%m}")
 
     def put_away(self, page: PageId, blocks: list[str]) -> bool:
-        """Put the blocks into an archive; False where it cannot be written."""
-        if page in self.damaged:
+        """Put the blocks into an archive; False where it cannot be written, or would swallow one of them."""
+        if page in self.damaged or (is_open(self.draft.texts.get(page, "")) and any(map(has_fence, blocks))):
             return False
         self.draft.do(AddBlocks(page, title_of(page.partition("/")[2]), tuple(blocks)))
         return True

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from memory_core.forms.archive import Archived, archived, title_of
+from memory_core.forms.archive import Archived, archived, has_fence, is_open, title_of
 from memory_core.forms.records import Record, parse, render
 from memory_core.forms.records import replace as replace_record
 from memory_core.ids import PageId
@@ -67,7 +67,8 @@ class _Home:
                 denied |= {at} if contrary(texts[one], texts[other]) else set()
         for at, (page, block, record, gone) in enumerate(self.away):
             used = record.last_referenced is not None and record.last_referenced > gone.day
-            if (at in again or used) and at not in denied:
+            swallowed = is_open(text) and has_fence(block)
+            if (at in again or used) and at not in denied and not swallowed:
                 yield page, block, record, gone, at in again
 
     def join(self, record: Record) -> bool:

@@ -3,7 +3,8 @@
 A person's undated section is no slot: it is never touched, and its lines are not counted against the page's budget.
 Neither is an entry of one line, nor a block that stands twice to the letter, as long as it is not merged: no edit
 could tell which of the two it means. A record that opens a fence or comment and does not close it is left alone as
-well: what it swallows would change with it.
+well: what it swallows would change with it. On such a page so is every record with a fence of its own: merged into a
+record further down, it would pair with the open one.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import date
 
-from memory_core.forms.archive import Archived, is_sound, is_struck
+from memory_core.forms.archive import Archived, has_fence, is_open, is_sound, is_struck
 from memory_core.forms.blocks import lines_of
 from memory_core.forms.escape import escape_comment
 from memory_core.forms.marks import marked
@@ -131,10 +132,11 @@ def sheet_of(page: PageId, rule: PageRule, text: str) -> Sheet:
     """The page as REM sees it."""
     kept = [placed for placed in parse(text).records if placed.level and is_kept(placed.record)]
     blocks = [text[placed.start : placed.end].replace("\r\n", "\n") for placed in kept]
+    opened = is_open(text)
     slots = [
         Slot(at, block, placed.record, placed.record, section_of(text, placed) if rule.sections else "", group=at)
         for at, (placed, block) in enumerate(zip(kept, blocks, strict=True))
-        if len(parse(block).records) == 1 and is_sound(block)
+        if len(parse(block).records) == 1 and is_sound(block) and not (opened and has_fence(block))
     ]
     twins: dict[str, list[Slot]] = {}
     for slot in slots:

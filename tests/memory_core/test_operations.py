@@ -296,7 +296,7 @@ def test_every_operation_is_tried() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.form)
-@settings(max_examples=scale(2000))
+@settings(max_examples=scale(2000), deadline=None)
 @given(data=st.data())
 def test_done_twice_is_done_once_and_what_was_done_is_taken_back(kind: Kind, data: st.DataObject) -> None:
     text = data.draw(st.sampled_from(kind.texts))

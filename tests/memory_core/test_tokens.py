@@ -14,7 +14,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from tiktoken_ext import openai_public  # type: ignore[import-untyped]
 
-from memory_core import layouts, tokens
+from memory_core import tokens
+from memory_core.layouts import base
 from memory_core.tokens import EstimatingCounter, TokenCounter, cut, load_counter
 from tests.scale import scale
 
@@ -25,7 +26,7 @@ ENCODING = COUNTER.encoding
 
 SAMPLES = {
     "english": "We decided to keep sessions in Redis, because they must survive a restart. Ana writes the migration.",
-    "code": inspect.getsource(layouts),
+    "code": inspect.getsource(base),
     "chinese": "今天下午要不要把服务发布到线上？我们已经决定用缓存，因为重启后必须保留会话。"
     "小王负责数据库迁移，周五之前完成。",
     "traditional": "我們決定把服務部署到正式環境，由小王負責資料庫遷移，週五之前完成。",

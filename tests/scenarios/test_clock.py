@@ -77,7 +77,7 @@ async def test_a_night_in_which_the_clocks_change_puts_everything_on_its_day(
     tmp_path: Path, begins: datetime, days: dict[int, str]
 ) -> None:
     clock = ManualClock(begins.astimezone(UTC))
-    async with stage(tmp_path / "w", clock=clock, zone=NEW_YORK) as on:
+    async with stage(tmp_path / "w", clock=clock, zone=NEW_YORK, sleep="off") as on:
         await _in_berlin(on)
         for number in range(8):
             await _says(on, number)
@@ -212,7 +212,7 @@ async def test_a_jump_of_the_wall_clock_loses_nothing_moves_nothing_and_saves_on
     tmp_path: Path, jump: timedelta
 ) -> None:
     clock = ManualClock(datetime(2026, 4, 6, 12, 0, tzinfo=UTC))
-    async with stage(tmp_path / "w", clock=clock, zone=UTC) as on:
+    async with stage(tmp_path / "w", clock=clock, zone=UTC, sleep="off") as on:
         await on.enter(BUILD)
         await _says(on, 1)
         clock.advance(600)

@@ -51,7 +51,7 @@ def replay(export: Path, workspace: Path, *, stop_at: int = 0) -> Figures | None
 
     try:
         with no_errors():
-            return asyncio.run(replayed(export, settings(workspace), moved))
+            return asyncio.run(replayed(export, settings(workspace, sleep="off"), moved))
     except Stop:
         return None
 

@@ -12,7 +12,7 @@ from memory_core.clock import ManualClock
 from memory_core.flush.undo import Undone, undo
 from memory_core.forms import journal
 from memory_core.forms.records import Record, Source, parse, render
-from memory_core.ids import MessageKey, PageId
+from memory_core.ids import MessageKey, PageId, Scope
 from memory_core.index import new_index
 from memory_core.layouts import APM, INDEX, Layout
 from memory_core.sleep.report import Caps, Report, Stage
@@ -59,9 +59,11 @@ def page_of(title: str, records: Sequence[Record]) -> str:
 class Bed(World):
     """A world that sleeps; `layout` is the scope's."""
 
-    def __init__(self, layout: Layout = APM, *, now: datetime = NOON, disk: Disk | None = None) -> None:
+    def __init__(
+        self, layout: Layout = APM, *, now: datetime = NOON, disk: Disk | None = None, scope: Scope = GROUP
+    ) -> None:
         self.layout = layout
-        super().__init__(GROUP, clock=ManualClock(now), disk=disk, indexed=False)
+        super().__init__(scope, clock=ManualClock(now), disk=disk, indexed=False)
         if layout is not APM:
             self.stores = MemoryStores(layout)
             self.handle = replace(self.handle, store=self.stores.open(self.scope), layout=layout)

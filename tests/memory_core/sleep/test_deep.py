@@ -9,8 +9,10 @@ import pytest
 from memory_core.candidates import Value
 from memory_core.forms import journal
 from memory_core.forms.journal import Part
-from memory_core.layouts import DREAMING
+from memory_core.ids import DirectScope, PersonKey
+from memory_core.layouts import ADAPTIVE, DREAMING
 from memory_core.sleep.report import Caps, Stage
+from memory_core.sleep.sheet import counted_lines
 from tests.memory_core.sleep.kit import TODAY, Bed, note, page_of, record
 
 DEEP = Stage.DEEP
@@ -277,3 +279,29 @@ def test_marks_go_on_lines_of_ours_alone_and_come_off_again() -> None:
     assert "- by hand\n" in whole
     assert journal.release(whole, lines) == text
     assert journal.absorb(whole, lines) == whole
+
+
+@pytest.mark.asyncio
+async def test_adaptive_memory_is_filled_by_section_and_kept_within_its_lines() -> None:
+    bed = Bed(ADAPTIVE, scope=DirectScope(PersonKey("slack:T1:ANA"), owner=True))
+    bed.put("memory", "# Memory\n\n## Lessons Learned\n\nBy hand.\n\n## Key Decisions\n")
+    lesson = note("the queue stalled on a full disk; a quota fixed it", 2, part=LEARNED)
+    bed.note("2026-08-30", note("no deploys on Fridays", 1), lesson)
+    before = bed.pages()
+    assert (await bed.sleep(DEEP)).promoted == 2
+    text = bed.text("memory")
+    lessons, decisions = text.partition("## Key Decisions")[::2]
+    assert "By hand." in lessons
+    assert "### [2026-08-30] the queue stalled" in lessons
+    assert "### [2026-08-30] no deploys on Fridays" in decisions
+    await bed.undo()
+    assert bed.pages() == before
+    many = (note(f"we keep item{n} in drawer{n * 7}", 10 + n) for n in range(70))
+    bed.note("2026-08-31", *many)
+    report = await bed.sleep(DEEP)
+    assert report.archived > 0
+    assert report.over_budget == ()
+    assert counted_lines(bed.text("memory")) <= 200
+    away = bed.records("archive/2026-09")
+    assert len(away) + len([one for one in bed.records("memory") if one.day]) == 72
+    assert away[0].archived.endswith("page=memory, section=Key Decisions")

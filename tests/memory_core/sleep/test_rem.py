@@ -79,6 +79,29 @@ async def test_a_merge_keeps_the_fullest_and_every_detail() -> None:
 
 
 @pytest.mark.asyncio
+async def test_a_fence_that_is_never_closed_swallows_nothing() -> None:
+    bed = Bed()
+    fenced = replace(record("CI moved to Buildkite", 3, number=3), extra=("```", "x", "```"))
+    opened = replace(record("a toad", 2, number=2), extra=("```",))
+    put(bed, fenced, opened, record("CI", 1, body="our CI has been migrated to Buildkite, at last", number=1))
+    await bed.sleep()
+    assert {"a toad", "CI"} <= set(bed.titles())
+    assert len({key for one in bed.records() for key in one.messages}) == 3
+
+
+@pytest.mark.asyncio
+async def test_of_records_that_are_equal_to_the_letter_one_stays() -> None:
+    bed = Bed()
+    put(bed, *(record("a frog in the pond", 1, hits=2, number=1) for _ in range(3)))
+    assert (await bed.sleep()).merged == 2
+    (kept,) = bed.records()
+    assert (kept.hit_count, kept.proven) == (6, True)
+    put(bed, record("a toad", 1), record("a toad", 1))
+    assert (await bed.sleep()).merged == 1
+    assert bed.titles() == ["a toad"], "what does not change is not taken for its copy when the plan is applied again"
+
+
+@pytest.mark.asyncio
 @pytest.mark.parametrize(
     ("one", "other"),
     [

@@ -70,6 +70,7 @@ async def test_a_crash_at_any_write_ends_like_none(stage: Stage, after: bool, er
     whole, writes, _ = await _run(stage, 0, after=after)
     assert _content(whole) != untouched
     assert writes >= 6, "plan, pages, catalogue, state, heartbeat, close"
+    assert '"lastConsolidatedAt": "2026-09-01T' in whole.text("state/heartbeat")
     broken = 0
     for step in range(1, writes + 1):
         bed, _, broke = await _run(stage, step, after=after, error=error)
@@ -77,6 +78,7 @@ async def test_a_crash_at_any_write_ends_like_none(stage: Stage, after: bool, er
         begun = step > 1 or after
         assert _content(bed) == (_content(whole) if begun else untouched), f"write {step}"
         assert await bed.handle.ledger.open_plans() == ()
+        assert bed.text("state/heartbeat") == (whole.text("state/heartbeat") if begun else ""), f"write {step}"
         bed.clock.advance(-60)
         again = await bed.sleep(stage)
         assert _content(bed) == _content(whole), f"slept again after write {step}: {again.lines}"
