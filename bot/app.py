@@ -221,6 +221,42 @@ async def reading(
         await asyncio.to_thread(stores.close)
 
 
+@asynccontextmanager
+async def moving(
+    settings: Settings,
+    zone: tzinfo,
+    layouts: tuple[Layout, Layout],
+    *,
+    clock: Clock | None = None,
+    disk: Disk | None = None,
+    ledger_faults: Faults = no_faults,
+) -> AsyncIterator[tuple[Handles, Handles, Ledger]]:
+    """Handles in two layouts for a command that moves the memory: the workspace is held, the ledger open.
+
+    Nothing is laid down, and no plan finished. Raises WorkspaceHeld, LedgerError, StoreError.
+    """
+    clock = clock or SystemClock()
+    lock = await asyncio.to_thread(hold, settings.workspace, clock, disk)
+    stores = [FileStores(settings.workspace, layout, disk=disk) for layout in layouts]
+    try:
+        opening = SqliteLedger.open(settings.workspace / LEDGER, clock, faults=ledger_faults, disk=disk)
+        ledger = await _whole(opening, OpenLedger.close)
+        try:
+            counter: Counter = await asyncio.to_thread(load_counter)
+            await asyncio.to_thread(lexicon.load)
+            old, new = (
+                Handles(store, ledger, layout, counter, clock, zone)
+                for store, layout in zip(stores, layouts, strict=True)
+            )
+            yield old, new, ledger
+        finally:
+            await ledger.close()
+    finally:
+        for store in stores:
+            await asyncio.to_thread(store.close)
+        lock.release()
+
+
 def _new_id() -> str:
     return uuid.uuid4().hex[:12]
 

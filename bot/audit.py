@@ -95,7 +95,7 @@ async def audited(settings: Settings, wanted: Wanted, *, known: Path | None = No
         if not wanted.scope:
             found += [("", one) for one in await _whole(settings.workspace, layout, names, scopes)]
         for scope in scopes:
-            found += [(_named(scope), one) for one in await audit_scope(handles.open(scope))]
+            found += [(scope_name(scope), one) for one in await audit_scope(handles.open(scope))]
     return Audited(settings.workspace, layout.name, tuple(found), fixed, backup)
 
 
@@ -116,7 +116,7 @@ async def _scopes(settings: Settings, layout: Layout, names: Names, wanted: str)
     groups = tuple(scope.name for scope in every if isinstance(scope, GroupScope))
     scope = await scope_named(wanted, names, settings, groups)
     if scope not in every:
-        known = ", ".join(map(_named, every[:8])) + (", …" if len(every) > 8 else "")
+        known = ", ".join(map(scope_name, every[:8])) + (", …" if len(every) > 8 else "")
         raise BadInput(f"There is no memory for {wanted[:80]!r} in {settings.workspace}; there is: {known}.")
     return (scope,)
 
@@ -148,13 +148,13 @@ async def _fixed(
             await asyncio.to_thread(tree.create, folder / file, content)
 
         for scope in scopes:
-            done += [(_named(scope), one) for one in await fix(handles.open(scope), keep)]
+            done += [(scope_name(scope), one) for one in await fix(handles.open(scope), keep)]
     finally:
         await asyncio.to_thread(lock.release)
     return tuple(done), str(folder) if done else ""
 
 
-def _named(scope: Scope) -> str:
+def scope_name(scope: Scope) -> str:
     """The scope for people."""
     if isinstance(scope, GroupScope):
         return f"group {scope.name}"

@@ -158,6 +158,24 @@ def audit(
 
 
 @app.command()
+def migrate(
+    folder: Annotated[Path | None, typer.Argument(metavar="[WORKSPACE]", help="The folder to move.")] = None,
+    workspace: Workspace = None,
+    to: Annotated[str, typer.Option("--to", help="The layout to move to: apm, adaptive or dreaming.")] = "",
+    origin: Annotated[
+        str, typer.Option("--from", help="The layout that it is in (else as noted, or REMEM_LAYOUT).")
+    ] = "",
+    yes: Annotated[
+        bool, typer.Option("--yes/--dry-run", help="Do it; without, only what would happen is printed.")
+    ] = False,
+) -> None:
+    """Move the memory to another layout: a dry run unless --yes, which copies every page first."""
+    from bot.migrate import migrate as run_migrate
+
+    raise SystemExit(run_migrate(folder or workspace, to=to, origin=origin, yes=yes))
+
+
+@app.command()
 def discord_invite(
     application: Annotated[str, typer.Argument(help="The application id (Developer Portal, General Information).")],
 ) -> None:

@@ -22,7 +22,9 @@ from bot.settings import Settings, effective, load
 from bot.welcoming import owners
 from memory_core.clock import SystemClock, day_in
 from memory_core.errors import BadInput
+from memory_core.layout_note import require_layout
 from memory_core.layouts import layout_named
+from memory_core.store.tree import Tree
 from memory_core.workspace import initialise
 
 LEFT_S = 1.0
@@ -53,6 +55,8 @@ def init(workspace: Path | None, *, new_ledger: bool = False) -> None:
     """Lay down what is missing and say which files are new; `new_ledger`: begin one where there is none."""
     settings, zone = settings_for(workspace, quiet=True), host_zone()
     layout = layout_named(settings.layout)
+    if settings.workspace.is_dir():
+        require_layout(Tree(settings.workspace), layout)
     created = initialise(settings.workspace, layout, day=day_in(zone, SystemClock().now()), zone=str(zone))
     for file in created:
         _write(f"created {file}")

@@ -27,6 +27,7 @@ from memory_core.clock import Clock
 from memory_core.errors import PageChanged, PageExists, StoreError, StoreFailed, WorkspaceGone
 from memory_core.ids import DirectScope, PageId, PersonKey
 from memory_core.index import new_index
+from memory_core.layout_note import NOTE, require_layout
 from memory_core.layouts import INDEX, Layout
 from memory_core.lock import PROGRAM, Lock, hold
 from memory_core.names_file import NAMES
@@ -67,13 +68,16 @@ class Workspace:
         disk: Disk | None = None,
     ) -> Self:
         """Hold the workspace, sweep it and lay down what is missing; `day` and `zone` are for a new index,
-        `disk` makes the system's calls. Raises WorkspaceGone, WorkspaceHeld, StoreFailed.
+        `disk` makes the system's calls. Raises WorkspaceGone, WorkspaceHeld, StoreFailed, and BadInput for a
+        workspace that is in another layout.
         """
         require(path, known)
         _make_root(path)
         lock = hold(path, clock, disk)
         try:
-            swept = Tree(path, disk).sweep()
+            tree = Tree(path, disk)
+            require_layout(tree, layout)
+            swept = tree.sweep()
             created = initialise(path, layout, day=day, zone=zone, disk=disk)
             key = workspace_key(path)
         except BaseException:
@@ -168,7 +172,7 @@ def _wanted(tree: Tree, layout: Layout, day: date, zone: str) -> list[tuple[Pure
         if text is not None:
             wanted.append((pages.file(rule.page), text))
     # Kept out of version control: the ledger holds what was said, the key what was forgotten.
-    return [*wanted, (NAMES, "{}\n"), (PROGRAM / ".gitignore", "*\n")]
+    return [*wanted, (NAMES, "{}\n"), (NOTE, f"{layout.name}\n"), (PROGRAM / ".gitignore", "*\n")]
 
 
 def _own_routes(pages: ScopePages, tree: Tree) -> tuple[PageId, ...]:

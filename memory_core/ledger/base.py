@@ -119,6 +119,10 @@ class Intake(Protocol):
         """Every scope that has unflushed messages or open plans, for the start of the program."""
         ...
 
+    async def known(self) -> tuple[Scope, ...]:
+        """Every scope that anything was ever kept of, by its key."""
+        ...
+
     async def kept(self, before: datetime) -> tuple[Scope, ...]:
         """Every scope that holds a message sent before `before`, flushed or not, by its key: what may be to erase."""
         ...

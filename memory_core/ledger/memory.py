@@ -129,6 +129,10 @@ class MemoryIntake:
                 waiting.add(row.scope.key)
         return tuple(self._book.scopes[key] for key in sorted(waiting))
 
+    async def known(self) -> tuple[Scope, ...]:
+        """Every scope that anything was ever kept of, by its key."""
+        return tuple(scope for _, scope in sorted(self._book.scopes.items()))
+
     async def kept(self, before: datetime) -> tuple[Scope, ...]:
         """Every scope that holds a message sent before `before`, by its key."""
         found = {row.scope.key for row in self._book.rows.values() if row.message.sent_at < before}

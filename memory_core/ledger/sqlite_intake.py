@@ -94,6 +94,13 @@ class SqliteIntake:
 
         return await self._worker.run(work)
 
+    async def known(self) -> tuple[Scope, ...]:
+        """Every scope that anything was ever kept of, by its key. Raises LedgerFailed."""
+        rows = await self._worker.run(
+            lambda database: database.rows("SELECT scope, owner FROM scopes ORDER BY scope", ())
+        )
+        return tuple(scope_of_key(key, owner=bool(owner)) for key, owner in rows)
+
     async def kept(self, before: datetime) -> tuple[Scope, ...]:
         """Every scope that holds a message sent before `before`, by its key. Raises LedgerFailed."""
         sent = us_of(before)

@@ -38,6 +38,7 @@ FILES = {
     "memory/groups/group_names.json",
     ".remem/.gitignore",
     ".remem/key",
+    ".remem/layout",
 }
 
 
