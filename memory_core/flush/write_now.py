@@ -14,6 +14,7 @@ from memory_core.candidates import Candidate
 from memory_core.clock import day_in
 from memory_core.errors import BadInput, NoIndex
 from memory_core.flush.apply import apply
+from memory_core.flush.attention_draft import of_message
 from memory_core.flush.bars import Fact, fact_of
 from memory_core.flush.draft import Draft, record_of
 from memory_core.flush.gathering import REPEAT, draft_on, journals_of, read_pages, spoken_mark
@@ -112,9 +113,10 @@ async def _mark(handle: Handle, draft: Draft, page: PageId, record: Record, fact
     in a command, because neither the page nor the ledger could tell it afterwards."""
     if draft.table.rule(page).form is not Form.ATTENTION:
         return record.identity
-    file = tasks.parse(draft.texts.get(TASKS, ""))
+    text = draft.texts.get(TASKS, "")
     changed = next((op.task.id for op in draft.operations if op.op == "put_task"), "")
-    named = changed if file.find(changed) else ""
+    own = tasks.parse(text).find(changed) or of_message(text, fact, draft.zone)
+    named = own.id if own is not None else ""
     source = fact.sources[0]
     if await handle.ledger.find(source.keys[0]) is not None:
         return named

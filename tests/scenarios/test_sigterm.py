@@ -286,6 +286,8 @@ async def _delivered_again(on: Stage, order: Order, outcome: Outcome) -> None:
     async def one_by_one(incomings: list[Incoming]) -> None:
         for incoming in incomings:
             await on.takes(incoming)
+            if incoming.happening is Happening.COMMAND:  # a person waits for the answer before going on
+                await on.settled()
 
     await asyncio.gather(*(one_by_one(incomings) for incomings in by_room.values()))
     await on.settled()
