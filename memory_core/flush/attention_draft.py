@@ -60,6 +60,21 @@ class Target(Protocol):
         ...
 
 
+def of_message(text: str, fact: Fact, zone: tzinfo) -> Task | None:
+    """The task that this very message stated, or marked as done: written at once, by a process that then ended."""
+    file, at = tasks.parse(text), fact.said_at.astimezone(zone).isoformat(timespec="seconds")
+    if (stated := file.find(_id(fact))) is not None or tasks.status_of(fact.status) is not TaskStatus.DONE:
+        return stated
+    done = (task for task in file.tasks if task.status is TaskStatus.DONE and task.completed_at == at)
+    asked = words(fact.title if fact.kind is Kind.TASK else fact.text)
+    return best(asked, ((task, words(task.title)) for task in done))
+
+
+def _id(fact: Fact) -> str:
+    """The id of the task that the fact states."""
+    return tasks.task_id(fact.sources[0].keys[0], one_line(fact.title, 120))
+
+
 @dataclass(frozen=True, slots=True)
 class AttentionDraft:
     """Changes of one scope's board, into a draft; `page` None: the layout has none."""
@@ -141,6 +156,9 @@ class AttentionDraft:
     def _task(self, fact: Fact) -> bool:
         """A new task, or what changed about a known one."""
         status = tasks.status_of(fact.status)
+        own = of_message(self.draft.texts.get(TASKS, ""), fact, self.draft.zone)
+        if own is not None and own.status is TaskStatus.DONE:
+            return self._put(own, fact, old=None if own.id == _id(fact) else own) or True
         known = self._known(fact)
         if known is not None:
             return self._change(known, fact, status)
@@ -192,13 +210,8 @@ class AttentionDraft:
         return self._put(new, fact, old=task)
 
     def _stated(self, task: Task, fact: Fact, status: TaskStatus | None) -> bool:
-        """Was the task stated by this very message? Then its row and its entry are there, both of them, afterwards: a
-        process that ended in between wrote one."""
-        if task.id != tasks.task_id(fact.sources[0].keys[0], one_line(fact.title, 120)):
-            return False
-        if tasks.parse(self.draft.texts.get(TASKS, "")).find(task.id) is None:
-            return self._new(fact, status or TaskStatus.PENDING) or True
-        return self._put(task, fact) or True
+        """Was the row stated by this very message, and the process ended before the task was written? Now it is."""
+        return task.id == _id(fact) and (self._new(fact, status or TaskStatus.PENDING) or True)
 
     def _touch(self, task: Task, fact: Fact) -> None:
         """Note a later day on which a task of the file was spoken of."""

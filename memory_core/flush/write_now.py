@@ -14,6 +14,7 @@ from memory_core.candidates import Candidate
 from memory_core.clock import day_in
 from memory_core.errors import BadInput, NoIndex
 from memory_core.flush.apply import apply
+from memory_core.flush.attention_draft import of_message
 from memory_core.flush.bars import Fact, fact_of
 from memory_core.flush.draft import Draft
 from memory_core.flush.gathering import REPEAT, draft_on, journals_of, read_pages, spoken_mark
@@ -127,9 +128,10 @@ async def _mark(handle: Handle, draft: Draft, page: PageId, record: Record, fact
     form = draft.table.rule(page).form
     if form is not Form.JOURNAL and draft.is_record(fact.kind, page):
         return record.identity
-    file = tasks.parse(draft.texts.get(TASKS, ""))
+    text = draft.texts.get(TASKS, "")
     changed = next((op.task.id for op in draft.operations if op.op == "put_task"), "")
-    named = changed if file.find(changed) else ""
+    own = tasks.parse(text).find(changed) or of_message(text, fact, draft.zone)
+    named = own.id if own is not None else ""
     source = fact.sources[0]
     if await handle.ledger.find(source.keys[0]) is not None:
         return named

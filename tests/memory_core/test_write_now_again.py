@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import UTC
 
 import pytest
@@ -10,7 +11,7 @@ from memory_core.flush.engine import write_now
 from memory_core.forms import attention, journal
 from memory_core.ids import MessageKey
 from memory_core.layouts import Kind
-from tests.memory_core.flush_kit import World, labelled
+from tests.memory_core.flush_kit import Stop, World, labelled
 
 pytestmark = pytest.mark.asyncio
 
@@ -43,6 +44,24 @@ async def test_a_status_that_comes_again_changes_no_other_task(saved: bool) -> N
     await _written(world, done)
     assert _statuses(world) == before
     assert (await world.flush()).kinds == ({} if saved else {Kind.TASK: 2, Kind.STATUS: 1})
+
+
+@pytest.mark.parametrize("said", ["task: ship it", "status done: Redis sessions", "status done: open the port"])
+@pytest.mark.parametrize("step", [1, 2, 3])
+async def test_what_was_written_and_not_marked_is_noted_as_if_it_was(said: str, step: int) -> None:
+    whole, crashed = World(), World()
+    for world in (whole, crashed):
+        for key in await world.say("task: move all user sessions to Redis", "task: measure what Redis sessions need"):
+            await _written(world, key)
+        (key,) = await world.say(said)
+        world.faults.at = 0 if world is whole else world.faults.calls + step
+        with suppress(Stop):
+            await _written(world, key)
+        world.faults.at = 0
+        await _written(world, key)
+        await world.flush()
+    for page in ("attention", "state/tasks", "journal/2026-04-06"):
+        assert crashed.text(page) == whole.text(page)
 
 
 @pytest.mark.parametrize("saved", [False, True])

@@ -286,6 +286,8 @@ async def _delivered_again(on: Stage, order: Order, outcome: Outcome) -> None:
     async def one_by_one(incomings: list[Incoming]) -> None:
         for incoming in incomings:
             await on.takes(incoming)
+            if incoming.happening is Happening.COMMAND:  # a person waits for the answer before going on
+                await on.settled()
 
     await asyncio.gather(*(one_by_one(incomings) for incomings in by_room.values()))
     await on.settled()
@@ -360,16 +362,15 @@ def test_told_to_stop_while_it_starts(
 ) -> None:
     """An older ledger is being migrated; or nothing stands yet, and all is being laid down."""
     took_s = []
-    for number, (kind, nth) in enumerate(
-        [("ledger ALTER", 1), ("ledger UPDATE conversations", 1), ("ledger CREATE", 1), ("ledger COMMIT", 1)]
-    ):
-        order = Order(str(_copied(older, folder / "run")), "start", ROOMS, (kind, nth), late=number % 2 == 0)
+    kinds = ("ledger ALTER", "ledger COMMIT", "ledger UPDATE conversations", "ledger CREATE")
+    for number, kind in enumerate(kinds if WHOLE else kinds[:2]):
+        order = Order(str(_copied(older, folder / "run")), "start", ROOMS, (kind, 1), late=number % 2 == 0)
         outcome = runs.run(order)
         _ended_well(order, outcome)
         assert outcome.kind == kind
         asyncio.run(_goes_on(order, outcome, all_rooms=False))
         took_s.append(outcome.took_s)
-    for nth in range(1, 60, 1 if WHOLE else 16):
+    for nth in range(1, 60, 1 if WHOLE else 25):
         shutil.rmtree(folder / "run")
         (folder / "run").mkdir()
         order = Order(str(folder / "run/w"), "start", 0, (ANY, nth), late=nth % 2 == 0)
