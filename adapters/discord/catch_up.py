@@ -127,7 +127,7 @@ class CatchUp:
                 place = await self._channels.by_id(native)
                 for channel, after in _parts(place, room):
                     if not await self._read(channel, after):
-                        self.holes.missed(native)
+                        await self.holes.missed(native)
                         break
                 else:
                     self.holes.read(native)

@@ -140,7 +140,7 @@ class Connection(RoomEvents):
         self._note(message, incoming, channel)
         taken = Taken(durable=False) if held else await self.door(replace(incoming, late=late))
         if not taken.durable and not late and not self.door.closed:
-            self.catch_up.holes.missed(int(incoming.room.key.native))
+            await self.catch_up.holes.missed(int(incoming.room.key.native))
             if incoming.addressed and incoming.author.voice is Voice.PERSON:
                 await self._not_kept(message)
         return taken.durable

@@ -43,11 +43,20 @@ class Holes:
         """Does the room miss something?"""
         return room in self._rooms
 
-    def missed(self, room: int) -> None:
+    async def missed(self, room: int) -> None:
         """A message of the room could not be kept."""
+        if room in self._rooms or not await self._is_recorded(room):
+            return
         self._rooms.add(room)
         if self._mending is None or self._mending.done():
             self._mending = asyncio.create_task(self._mend(), name="reading again what Discord said")
+
+    async def _is_recorded(self, room: int) -> bool:
+        """Will it be read? A ledger that cannot even be asked may know it."""
+        try:
+            return any(int(one.room.native) == room for one in await self._behind())
+        except RememError:
+            return True
 
     def read(self, room: int) -> None:
         """The room misses nothing any more, or nothing of it can be read."""

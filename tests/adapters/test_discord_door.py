@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 import pytest
 
 from adapters.base import Taken
-from adapters.discord.asked import NOT_KEPT
 from adapters.discord.door import Door
+from adapters.discord.events import NOT_YET_KEPT
 from adapters.messages import Author, Happening, Incoming, Room
 from memory_core.errors import LedgerFailed
 from memory_core.ids import Conversation, EventKey, PersonKey, RoomKey, RoomKind
@@ -62,10 +62,10 @@ async def test_who_waits_for_an_answer_hears_that_it_was_not_kept() -> None:
             await peer.message(build, ana, "talk among people")
             await heard.said("talk among people")
             await peer.message(build, ana, f"{peer.bot.mention} which cache?")
-            told = await peer.sent(lambda one: one.text == NOT_KEPT)
+            told = await peer.sent(lambda one: one.text == NOT_YET_KEPT)
             assert told.channel is build
             await peer.message(peer.dm(ana), ana, "and mine?")
-            await peer.sent(lambda one: one.text == NOT_KEPT, 2)
+            await peer.sent(lambda one: one.text == NOT_YET_KEPT, 2)
             assert len(peer.said) == 2
 
 
