@@ -28,7 +28,7 @@ from memory_core.faults import faults_in
 from memory_core.handle import Handles
 from memory_core.ids import DirectScope, GroupScope, Scope
 from memory_core.ledger.opening import fault_in
-from memory_core.names_file import NamesFile
+from memory_core.names import Names
 from memory_core.store.pages import is_group_name
 from memory_core.workspace import LEDGER, require
 
@@ -114,7 +114,7 @@ async def _memory(settings: Settings) -> tuple[Check, ...]:
         return (counting, await _names(names), *await _scopes(settings, handles))
 
 
-async def _names(names: NamesFile) -> Check:
+async def _names(names: Names) -> Check:
     try:
         faults = await names.faults()
     except RememError as refused:

@@ -46,6 +46,10 @@ class Names(Protocol):
         """The rooms that have this name, sorted."""
         ...
 
+    async def faults(self) -> tuple[str, ...]:
+        """A sentence for each thing about the mapping that a person should mend; it changes nothing."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class RoomName:
@@ -232,3 +236,7 @@ class MemoryNames:
     async def rooms(self, name: str) -> tuple[RoomKey, ...]:
         """The rooms that have this name, sorted."""
         return self.table.rooms(name)
+
+    async def faults(self) -> tuple[str, ...]:
+        """None: nobody edits it by hand."""
+        return ()
