@@ -99,9 +99,10 @@ class Record:
 
 
 def with_sources(known: tuple[Source, ...], more: tuple[Source, ...]) -> tuple[Source, ...]:
-    """The sources with those of `more` whose messages are not among them yet."""
+    """The sources with those of `more` whose messages (without any: whose words) are not among them yet."""
     keys = {key for source in known for key in source.keys}
-    return (*known, *(source for source in more if not keys.issuperset(source.keys)))
+    new = (source for source in more if not keys.issuperset(source.keys) or not (source.keys or source in known))
+    return (*known, *new)
 
 
 def struck(record: Record) -> str:

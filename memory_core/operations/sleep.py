@@ -6,7 +6,7 @@ longer fits, and stays as the person left it. Texts here have `\\n` as line end;
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, TypeAlias
@@ -40,10 +40,7 @@ class EditRecords:
         places = _places(text)
         changes: list[tuple[int, int, str]] = []
         added: list[str] = []
-        for edit in self.edits:
-            wanted = [before for before, _ in edit if before]
-            if any(len(places.get(before, ())) < wanted.count(before) for before in wanted):
-                continue
+        for edit in self._fitting(places):
             changes += [(*places[before].pop(0), after) for before, after in edit if before]
             added += [after for before, after in edit if not before]
         newline = newline_of(text)
@@ -52,9 +49,23 @@ class EditRecords:
         return _with_records(text, added, dict(self.sections), form) if added else text
 
     def undo(self, before: str) -> EditRecords:
-        """The edits turned round."""
-        turned = tuple(tuple((new, old) for old, new in edit) for edit in self.edits)
-        return EditRecords(self.page, turned, self.sections)
+        """The edits that fit, turned round."""
+        places = _places(before)
+        fitting: list[tuple[Pair, ...]] = []
+        for edit in self._fitting(places):
+            for block, _ in edit:
+                if block:
+                    places[block].pop(0)
+            if new := tuple((after, block) for block, after in edit if block or after not in places):
+                fitting.append(new)
+        return EditRecords(self.page, tuple(fitting), self.sections)
+
+    def _fitting(self, places: Mapping[str, Sequence[tuple[int, int]]]) -> Iterator[tuple[Pair, ...]]:
+        """The edits of which all that is to change stands, as `places` (which the caller uses up) tells."""
+        for edit in self.edits:
+            wanted = [before for before, _ in edit if before]
+            if all(len(places.get(before, ())) >= wanted.count(before) for before in wanted):
+                yield edit
 
 
 @dataclass(frozen=True, slots=True)

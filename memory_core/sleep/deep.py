@@ -47,6 +47,7 @@ from memory_core.sleep.sheet import RECORD_FORMS
 
 JOURNAL_DAYS = 14
 _LASTING = frozenset({Kind.DECISION, Kind.AGREEMENT, Kind.STACK, Kind.ARCHITECTURE, Kind.ROLE})
+_ROUNDS = 4
 _PRUNED = frozenset({Form.SECTIONS, Form.CHANNEL})
 """Pages that deep sleep keeps within their budget as well: it is the one that fills them."""
 
@@ -100,6 +101,8 @@ def plan_deep(night: Night, diary: Diary) -> None:
     for page, new in diary.new.items():
         blocks = tuple(new.values())
         night.draft.do(EditRecords(page, tuple((("", block),) for block, _ in blocks), blocks))
+    if not diary.left:
+        _read_again(diary)
     for page, raw in diary.taken.items():
         if night.draft.do(AbsorbLines(page, tuple(raw))):
             night.tally.absorbed += len(raw)
@@ -154,9 +157,17 @@ def _new_lines(diary: Diary) -> list[Line]:
             home = _home(diary.night, line.kind, line.text)
             if known.has(line, home):
                 diary.absorb([line])
-            elif line.kind not in diary.night.draft.table.not_kept:
+            elif line.kind not in diary.night.draft.table.not_kept and line.raw not in diary.taken.get(line.page, ()):
                 left.append(line)
     return left
+
+
+def _read_again(diary: Diary) -> None:
+    """Lines that say what this run wrote are taken up in this run: the next one shall find nothing to do."""
+    for _ in range(_ROUNDS):
+        lines = _new_lines(diary)
+        if len(_said_again(diary, lines)) == len(lines):
+            return
 
 
 @dataclass(slots=True)
@@ -270,6 +281,7 @@ def _promote(diary: Diary, group: Group) -> None:
     record = _record(group, kind)
     new = diary.new.setdefault(home, {})
     if record.identity in new or parse(night.draft.texts.get(home, "")).find(record.identity):
+        diary.absorb(group.lines)  # the same title from the same message is that record
         return
     new[record.identity] = (render(record).removesuffix("\n"), night.draft.table.section_of.get(kind, ""))
     diary.absorb(group.lines)

@@ -139,6 +139,17 @@ async def test_what_a_record_says_already_is_one_hit_a_session() -> None:
 
 
 @pytest.mark.asyncio
+async def test_a_persons_line_is_one_hit_however_often_it_is_read() -> None:
+    bed = Bed()
+    bed.put("experience", page_of("Experience", [record("Redis for the session cache", 9, number=1)]))
+    bed.put("journal/2026-08-31", "# 2026-08-31\n\nRedis for the session cache\n")
+    await bed.sleep(DEEP)
+    assert bed.records()[0].hit_count == 1
+    assert str(bed.records()[0].sources[1]) == "journal 2026-08-31"
+    assert (await bed.sleep(DEEP)).nothing
+
+
+@pytest.mark.asyncio
 async def test_a_superseded_statement_does_not_rise_again() -> None:
     """Its line still stands in the journal; its message is named by the struck line."""
     bed = Bed()
