@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime
 
 from memory_core.candidates import Value
-from memory_core.forms.records import Record, Source, insert, parse, render
+from memory_core.forms.records import Record, Source, insert, on_page, render
 from memory_core.forms.sections import WITH_RECORDS
 from memory_core.ids import DirectScope, GroupScope, MessageKey, PageId, PersonKey, Scope
 from memory_core.index import Route, new_index, with_route, with_rule
@@ -185,7 +185,7 @@ def records_in(layout: Layout, scope: Scope, texts: Mapping[PageId, str]) -> lis
         (page, placed.record)
         for page, text in texts.items()
         if table.rule(page).form in forms
-        for placed in parse(text).records
+        for placed in on_page(text, table.rule(page).form)
         if is_record(placed.record)
     ]
 
