@@ -36,12 +36,20 @@ class Tables:
     new: Table
 
 
+@dataclass(frozen=True, slots=True)
+class Heirs:
+    """Does a page stay what it is, and if not, which page takes its place (None: none)?"""
+
+    stays: Callable[[PageId], bool]
+    of: Callable[[PageId], PageId | None]
+
+
 def moved_index(
-    text: str, tables: Tables, name: str, heir: Callable[[PageId], PageId | None], pages: Collection[PageId]
+    text: str, tables: Tables, name: str, heirs: Heirs, pages: Collection[PageId]
 ) -> tuple[str, tuple[str, ...]]:
     """The index as it leads through the new layout, and what is to say of rows that a person wrote.
 
-    `name` is the index's title word, `heir` the page that takes the place of another, `pages` those that will exist.
+    `name` is the index's title word, `pages` are those that will exist.
     """
     old = tables.old
     reader = RouteReader(old, fold(parse(text, old).front.get("group_name", "")))
@@ -55,10 +63,10 @@ def moved_index(
         routes = reader.routes[before:]
         if routes and all(_own(rule_of(old, route.page), route) for route in routes):
             continue
-        if not routes or all(rule_of(tables.new, route.page) for route in routes):
+        if not routes or all(heirs.stays(route.page) for route in routes):
             kept.append(line.whole)
         else:
-            found = [replace(route, page=to) for route in routes if (to := heir(route.page))]
+            found = [replace(route, page=to) for route in routes if (to := heirs.of(route.page))]
             authored += found
             told += [f"the row {one.trigger[:60]!r} leads to {one.page} now" for one in found]
             if not found:

@@ -141,7 +141,10 @@ class Making:
         self._edit(home.page, lambda text: placed(text, new, newest=form is not Form.ADDED, section=home.section))
 
     def _with_room(self, home: Home, text: str, pieces: Sequence[Piece]) -> list[Piece]:
-        """The pieces that the page's budget has room for, in their order; the others go to the archive."""
+        """The pieces that the page's budget has room for, in their order; the others go to the archive.
+
+        Undated ones too: below the heading of a section they would read as a part of it.
+        """
         rule = rule_of(self.table, home.page)
         room = (rule.budget_lines or _NO_LIMIT if rule else _NO_LIMIT) - len(text.splitlines())
         lively = sorted(
@@ -156,7 +159,7 @@ class Making:
         chosen: set[int] = set()
         for piece in lively:
             lines = piece.block.count("\n") + 2
-            if lines <= room:
+            if lines <= room and piece.record.day is not None:
                 room -= lines
                 chosen.add(id(piece))
             else:

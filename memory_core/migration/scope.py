@@ -23,14 +23,15 @@ from memory_core.forms import daily, flush_state, tasks
 from memory_core.forms.archive import archived
 from memory_core.forms.blocks import lines_of
 from memory_core.forms.board import BOARDS, board
+from memory_core.forms.records import parse
 from memory_core.forms.sections import WITH_RECORDS
 from memory_core.ids import GroupScope, PageId, Scope
 from memory_core.layouts import FLUSH_STATE, INDEX, LAYOUTS, TASKS, Form, Kind, Layout, PageRule, Table, backup_page
 from memory_core.migration.boards import Boards, rows_of
 from memory_core.migration.homes import destination, home_of, kinds_on, rule_of
-from memory_core.migration.indexes import Tables, moved_index
+from memory_core.migration.indexes import Heirs, Tables, moved_index
 from memory_core.migration.making import LISTED, Making
-from memory_core.migration.pieces import sound, take_apart, tidied
+from memory_core.migration.pieces import Piece, sound, take_apart, tidied
 from memory_core.operations.pages import text_hash
 from memory_core.templates import new_page
 
@@ -154,16 +155,17 @@ class _Mover:
             rule = rule_of(self.new, page)
             if rule is None or rule.form is not Form.ARCHIVE or "- Archived:" not in text:
                 continue
-            for piece in reversed(take_apart(page, Form.ARCHIVE, text).pieces):
-                told = archived(piece.record)
-                if told is None or rule_of(self.new, PageId(told.page)) is not None:
+            for one in reversed(parse(text).records):
+                told = archived(one.record)
+                if told is None or self.to.form(PageId(told.page)) in WITH_RECORDS:
                     continue
-                table = self._table_with(PageId(told.page))
-                left = replace(piece, page=PageId(told.page), section=told.section)
-                home, _ = destination(left, table, self.new)
+                block = text[one.start : one.end]
+                left = Piece(one.record, block, PageId(told.page), told.section)
+                home, _ = destination(left, self._table_with(left.page), self.new)
                 if home is not None:
                     new = replace(told, page=str(home.page), section=home.section)
-                    text = text.replace(f"- Archived: {told}", f"- Archived: {new}")
+                    block = block.replace(f"- Archived: {told}", f"- Archived: {new}")
+                    text = text[: one.start] + block + text[one.end :]
             self.to.out[page] = text
 
     def _table_with(self, page: PageId) -> Table:
@@ -233,7 +235,7 @@ class _Mover:
         text = self.before.pages.get(INDEX)
         if text is not None:
             tables = Tables(self.before.old, self.before.new, self.old, self.new)
-            moved = moved_index(text, tables, self.before.title, self._heir, list(self.to.out))
+            moved = moved_index(text, tables, self.before.title, Heirs(self._stays, self._heir), list(self.to.out))
             self.to.out[INDEX] = moved[0]
             for line in moved[1]:
                 self._tell(INDEX, line)
@@ -266,7 +268,7 @@ class _Mover:
         rule = rule_of(self.old, page)
         if rule is None or rule.form is Form.DAILY_LINES:
             return None
-        if rule.form in BOARDS:
+        if rule.form in BOARDS and rule.form is not Form.CHANNEL:
             target = self.to.board
             return target.page if target else None
         homes = (home_of(self.new, kind) for kind in _decisions_first(kinds_on(self.old, page)))
