@@ -13,7 +13,8 @@ old messages would bear today's date.
 A group's index also names every room that its messages came from, beside those that stand there: from them a lost
 mapping of rooms to names is rebuilt (memory_core.names_file).
 
-After a flush its pages are known and are not read again; a journal that was not written keeps the line it has.
+After a flush its pages are known and are not read again; a journal that was not written keeps the line it has, but
+for the newest, into which something may have been written at once.
 """
 
 from __future__ import annotations
@@ -66,8 +67,9 @@ async def rebuild_catalogue(handle: Handle, known: Standing | None = None, at: d
     for _ in range(_ATTEMPTS):
         if index is None:
             return False
-        lines = _journal_lines(index.text) if known else {}
-        unread = [page for page in journals if page not in lines]
+        told = _journal_lines(index.text) if known else {}
+        lines = {page: what for page, what in told.items() if page in journals}  # the others went to the archive
+        unread = [page for page in journals if page not in lines or page == journals[-1]]
         standing = await standing.reading(handle, [*rows_of, *unread])
         lines |= {page: _events(standing.pages[page].text) for page in journals if page in standing.pages}
         text = _rebuilt(

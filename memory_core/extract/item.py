@@ -20,6 +20,7 @@ _FAMILIES = (
 )
 _SAME = 0.6
 """The share of the shorter text's telling words from which on two findings are one."""
+_LONG, _OWN = 5, 2
 _VALUE = re.compile(r"\d[\d.:,/-]*\d|\d")
 
 
@@ -83,8 +84,18 @@ def same_fact(old: Item, new: Item) -> bool:
     if old.finding.status == "done" and new.finding.status != "done":
         return False
     common = shared(old.words, new.words)
+    if old.finding.settles and new.finding.settles and _replaces(old.words, new.words):
+        return False
     near = new.at - old.at <= 8 and old.finding.kind in DECIDING
     return common >= (1 if near else 2) and overlap(old.words, new.words) >= _SAME
+
+
+def _replaces(old: frozenset[str], new: frozenset[str]) -> bool:
+    """Two long statements, each with two words or more that the other lacks: of one make, not of one matter.
+
+    Kept twice, a fact is merged by sleep; taken for another one, it is lost.
+    """
+    return min(len(old), len(new)) >= _LONG and min(len(old - new), len(new - old)) >= _OWN
 
 
 def other_value(old: Item, new: Item) -> bool:

@@ -151,8 +151,8 @@ def _withdrawn(talk: Talk, position: int, said: frozenset[str], *, joke: bool) -
     author = talk.messages[position].author
     near = [item for item in talk.items if not item.dropped and position - item.at <= REACH]
     for item in reversed(near):
-        if joke and position - item.at <= 3:
-            return item
+        if joke and position - item.at <= 3 and (item.author == author or len(said) < 3 or shared(item.words, said)):
+            return item  # a joke of somebody's own is no word about what another one said before
         if not joke and (item.author == author or shared(item.words, said) >= 2):
             return item
     return None
@@ -278,7 +278,18 @@ def _learn(talk: Talk, position: int, own: Sequence[Sentence]) -> None:
         item = Item(
             finding, lesson.sources[0], stated_by, list(lesson.sources), settled=True, words=topic(lesson.text)
         )
-        if not any(same_fact(old, item) for old in talk.items if not old.dropped):
+        known = next((old for old in talk.items if not old.dropped and same_fact(old, item)), None)
+        if known is None:
             talk.items.append(item)
+        elif known.at == position and known.finding.label:
+            _complete(known, lesson.text)
     talk.problems.extend(lessons.problems_in(own, position, message.author))
     talk.advice.extend(lessons.advice_in(own, position, message.author))
+
+
+def _complete(labelled: Item, told: str) -> None:
+    """`lesson: it failed; adding the key fixed it`: the label took one sentence, the solution stands behind it."""
+    _, begins, rest = told.partition(labelled.finding.text)
+    if begins and rest:
+        labelled.finding = replace(labelled.finding, text=begins + rest)
+        labelled.words = topic(labelled.finding.text)

@@ -47,8 +47,9 @@ async def finish(handle: Handle, plan: Plan, standing: Standing | None = None) -
     damaged: dict[PageId, str] = {}
     last = tuple(one for one in body.operations if one.page == HEARTBEAT)
     written = await apply(handle, [one for one in body.operations if one.page != HEARTBEAT], standing, damaged)
-    standing = standing.with_(written.values()) if standing else None
-    if body.operations:
+    gone = {one.page for one in body.operations if isinstance(one, Unmake)} - written.keys() - damaged.keys()
+    standing = standing.with_(written.values()).without(gone) if standing else None
+    if body.operations or body.receipt.written:  # what was written at once is counted, and is in no catalogue yet
         await _catalogue(handle, standing, damaged, body.receipt.at)
     stamps = {page: one.stamp for page, one in written.items() if _is_watched(handle, page)}
     await _write_state(handle, body, stamps, standing)

@@ -1,9 +1,10 @@
 """Do two texts say the same? Asked of facts before one is written a second time.
 
 Words are compared as terms (memory_core.terms). The answer leans to "no": a fact kept twice is merged by sleep later,
-a new fact taken for an old one is lost. So a repeat must add hardly a word, no number, keep the order of the words
-(`Redis over Memcached` is not `Memcached over Redis`), and not turn the meaning: the same words with a negation more
-or less (`alerts on`, `alerts off`) oppose each other.
+a new fact taken for an old one is lost. So a repeat must add hardly a word, no number, none in the place of another
+(`the login page failed because …`, `the search page failed because …`), keep the order of the words (`Redis over
+Memcached` is not `Memcached over Redis`), and not turn the meaning: the same words with a negation more or less
+(`alerts on`, `alerts off`; `decided to use it`, `decided against it`) oppose each other.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ _IDLE = frozenset({"now", "use", "also", "decid", "decision", "agre", "agreement
 """Stems that frame a statement and say nothing of its matter."""
 _TURNING = re.compile(
     r"\b(?:not|never|no longer|no|without|off|cannot|\w+n['’]t|(?:do|ca|wo|is|does|did|are)nt|"
-    r"dis(?:able|abled|allow|allowed)|stop(?:ped|s)?|nicht|nie|kein\w*|ohne|deaktivier\w*)\b|[不没未别無]|停用|关闭|關閉|禁用|ない|しません|ません"
+    r"dis(?:able|abled|allow|allowed)|stop(?:ped|s)?|nicht|nie|kein\w*|ohne|deaktivier\w*)\b|"
+    r"(?:(?<=decided )|(?<=decide )|(?<=voted )|(?<=opted )|(?<=advised )|(?<=were )|(?<=are ))against\b|"
+    r"[不没未别無]|停用|关闭|關閉|禁用|ない|しません|ません"
 )
 
 Item = TypeVar("Item")
@@ -91,4 +94,6 @@ def _same_matter(new: Words, old: Words) -> bool:
         return False
     if len(shared) < _NEW_COVERED * len(new.terms) or len(shared) < _OLD_COVERED * len(old.terms):
         return False
+    if shared < new.terms and shared < old.terms:
+        return False  # one matter in the place of another, in a long sentence of the same make
     return [term for term in new.order if term in shared] == [term for term in old.order if term in shared]

@@ -7,7 +7,7 @@ noticed by the store, and only then is a page read anew. Nothing here outlives i
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterable, Mapping
+from collections.abc import Collection, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -38,6 +38,11 @@ class Standing:
         """These pages with others, which stand in the place of those of the same id."""
         found = {one.page: one for one in pages if one is not None}
         return Standing(tuple(sorted({*self.listed, *found})), {**self.pages, **found})
+
+    def without(self, gone: Collection[PageId]) -> Standing:
+        """These pages but for those that exist no more."""
+        left = {page: one for page, one in self.pages.items() if page not in gone}
+        return Standing(tuple(page for page in self.listed if page not in gone), left)
 
 
 async def together(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:

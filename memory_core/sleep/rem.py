@@ -83,6 +83,8 @@ def _merge(night: Night, sheet: Sheet, limit: int) -> int:
             first, second = live[one], live[other]
             if first.gone or second.gone or not same(said(first.record), said(second.record)):
                 continue
+            if sheet.returned & {first.was.identity, second.was.identity}:
+                continue  # see returns.py
             if done >= limit:
                 night.tally.held_back.append(f"{sheet.page}: more duplicates wait for the next run (cap {limit})")
                 night.tally.merged += done
@@ -105,7 +107,7 @@ def _ordered(first: Slot, second: Slot) -> tuple[Slot, Slot]:
 
 def _contradictions(night: Night, sheet: Sheet) -> None:
     """Step 3."""
-    live = [slot for slot in sheet.live if slot.alone]
+    live = [slot for slot in sheet.live if slot.alone and slot.was.identity not in sheet.returned]
     for one, other in Alike([said(slot.record) for slot in live]).pairs():
         first, second = live[one], live[other]
         if first.gone or second.gone or not contrary(said(first.record), said(second.record)):

@@ -1,8 +1,11 @@
 """Archived records come back to the page that they left: those that were used since, and those that were said again.
 
 Used: the record's last use is later than the day on which it was archived (a search finds it there, and the flush
-writes the hit). Said again: a record of the page says the same and was stated since; REM makes one of both. What a
+writes the hit). Said again: a record of the page says the same and was stated since; one is made of both. What a
 record of the page contradicts stays away: it was superseded while it was gone.
+
+What comes back stays as it is in this run: a record that the same plan puts on the page and merges away would be put
+there once more by the reading that proves the plan done.
 """
 
 from __future__ import annotations
@@ -34,11 +37,13 @@ def bring_back(night: Night) -> dict[PageId, set[str]]:
     for home in homes.values():
         for page, block, record, gone, again in home.coming():
             new = replace(record, archived="")
-            if not night.draft.do(AddRecord(home.page, render(new), gone.section)) and not home.join(new):
+            added = not again and night.draft.do(AddRecord(home.page, render(new), gone.section))
+            if not added and not home.join(new, again or new.identity):
                 continue
             night.draft.do(DropBlocks(page, (block,), title_of(page.partition("/")[2])))
-            back.setdefault(home.page, set()).add(new.identity)
+            back.setdefault(home.page, set()).add(again or new.identity)
             night.tally.returned += 1
+            night.tally.merged += bool(again)
             why = "said again" if again else f"used on {record.last_referenced}, archived on {gone.day}"
             night.tally.lines.append(f"returned {new.label} to {home.page} ({why})")
     return back
@@ -52,33 +57,34 @@ class _Home:
     page: PageId
     away: list[tuple[PageId, str, Record, Archived]] = field(default_factory=list)
 
-    def coming(self) -> Iterator[tuple[PageId, str, Record, Archived, bool]]:
-        """What comes back, with whether it was said again (else it was used)."""
+    def coming(self) -> Iterator[tuple[PageId, str, Record, Archived, str]]:
+        """What comes back, with the identity of the record that says it again ('': it was used)."""
         text = self.night.draft.texts[self.page]
         standing = [slot.record for slot in sheet_of(self.page, self.night.draft.table.rule(self.page), text).slots]
         texts = [*map(said, standing), *(said(record) for _, _, record, _ in self.away)]
-        again: set[int] = set()
+        again: dict[int, str] = {}
         denied: set[int] = set()
         for one, other in Alike(texts).pairs() if self.away else ():
             if one < len(standing) <= other:
                 at = other - len(standing)
                 since = told_last(standing[one]) >= self.away[at][3].day
-                again |= {at} if since and same(texts[one], texts[other]) else set()
+                if since and same(texts[one], texts[other]):
+                    again.setdefault(at, standing[one].identity)
                 denied |= {at} if contrary(texts[one], texts[other]) else set()
         for at, (page, block, record, gone) in enumerate(self.away):
             used = record.last_referenced is not None and record.last_referenced > gone.day
             swallowed = is_open(text) and has_fence(block)
             if (at in again or used) and at not in denied and not swallowed:
-                yield page, block, record, gone, at in again
+                yield page, block, record, gone, again.get(at, "")
 
-    def join(self, record: Record) -> bool:
-        """Merge the record into the one of its identity, which never left the page."""
+    def join(self, record: Record, identity: str) -> bool:
+        """Merge the record into the one of that identity, which stands on the page."""
         text = self.night.draft.texts[self.page]
-        placed = parse(text).find(record.identity)
+        placed = parse(text).find(identity)
         if placed is None or not placed.level:
             return False
         block = text[placed.start : placed.end].replace("\r\n", "\n")
-        both = replace_record(block, record.identity, merged(placed.record, (record,))).removesuffix("\n")
+        both = replace_record(block, identity, merged(placed.record, (record,))).removesuffix("\n")
         return both == block or self.night.draft.do(EditRecords(self.page, (((block, both),),)))
 
 

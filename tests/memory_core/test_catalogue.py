@@ -13,18 +13,20 @@ import pytest
 
 from memory_core.catalogue import rebuild_catalogue
 from memory_core.clock import ManualClock
-from memory_core.flush.engine import Trigger
+from memory_core.flush.engine import Trigger, write_now
 from memory_core.flush.standing import Standing
 from memory_core.handle import Handle
-from memory_core.ids import Conversation, EventKey, PageId, PersonKey, RoomKey, message_key
+from memory_core.ids import Conversation, DirectScope, EventKey, PageId, PersonKey, RoomKey, message_key
 from memory_core.index import parse
-from memory_core.layouts import APM, INDEX
+from memory_core.layouts import ADAPTIVE, APM, INDEX
 from memory_core.ledger.base import Posted
 from memory_core.ledger.memory import MemoryLedger
 from memory_core.messages import Message
+from memory_core.sleep.report import Stage
+from memory_core.sleep.stages import sleep
 from memory_core.store.files import FileStores
 from memory_core.tokens import EstimatingCounter
-from tests.memory_core.flush_kit import GROUP, ROOM, World
+from tests.memory_core.flush_kit import GROUP, ROOM, World, labelled
 
 RECORD = """# Experience
 
@@ -94,6 +96,30 @@ async def test_after_a_flush_journals_that_it_did_not_write_keep_their_line() ->
     assert "deploys" in after["2026-04-07"]
     assert await rebuild_catalogue(world.handle)
     assert "Postgres" in journals(world.text("index"))["2026-04-06"]
+
+
+@pytest.mark.asyncio
+async def test_a_journal_that_left_for_the_archive_leaves_the_catalogue() -> None:
+    world = World()
+    await world.say("decision: decided: Redis for the cache")
+    await world.flush()
+    world.clock.advance(20 * 86_400)
+    await sleep(world.handle, Stage.DEEP)
+    assert PageId("journal/2026-04-06") not in await world.handle.store.pages()
+    assert journals(world.text("index")) == {}
+
+
+@pytest.mark.asyncio
+async def test_what_was_written_at_once_is_in_the_catalogue_after_the_next_flush() -> None:
+    world = World(DirectScope(PersonKey("slack:T1:ANA")), layout=ADAPTIVE)
+    for text in ("decided: Redis for the cache", "decided: no deploys on Friday"):
+        (key,) = await world.say(f"decision: {text}")
+        entry = await world.handle.ledger.find(key)
+        candidate = labelled(entry.message) if entry else None
+        assert candidate is not None
+        await write_now(world.handle, candidate, UTC)
+        await world.flush()
+        assert text in journals(world.text("index"))["2026-04-06"]
 
 
 @pytest.mark.asyncio

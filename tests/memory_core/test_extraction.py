@@ -318,3 +318,17 @@ def test_what_can_wait_is_not_told_at_once(line: str) -> None:
 async def test_the_extractor_gives_the_same_as_the_pure_function() -> None:
     request = talk("ana: decision: we use Redis", "ben: TODO: order the disks @cy by Friday")
     assert tuple(await RulesExtractor().extract(request)) == candidates_in(request)
+
+
+@pytest.mark.parametrize("join", ["; f", ". F", ", f"])
+def test_a_labelled_lesson_keeps_its_solution(join: str) -> None:
+    (found,) = kept(f"ben: lesson: the alarm failed because the key was missing{join}ixed by adding it to the image")
+    assert found.kind is Kind.LESSON
+    assert found.body == f"the alarm failed because the key was missing{join}ixed by adding it to the image"
+
+
+def test_somebodys_own_joke_takes_nothing_of_anothers_back() -> None:
+    decided = "ben: We decided to use Redis for the warehouse layout."
+    assert len(kept(decided, "chen: what if we painted the office in pink? just kidding")) == 1
+    for joke in ("ben: just kidding", "chen: just kidding", "chen: Redis in a warehouse, just kidding"):
+        assert not kept(decided, joke)
