@@ -6,7 +6,7 @@ import asyncio
 import os
 import shutil
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, date
 from pathlib import Path
@@ -290,10 +290,11 @@ def moments(workspace: Path) -> int:
     return death.steps
 
 
-def _points(total: int) -> Iterator[int]:
-    """Some of the moments of a run, spread over it."""
-    wanted = min(total, scale(240))
-    yield from sorted({1 + number * (total - 1) // max(1, wanted - 1) for number in range(wanted)})
+def _points(total: int) -> list[int]:
+    """Some moments of a run: half of them spread over all of it, half over what comes after the plan."""
+    half = max(2, min(total, scale(100)) // 2)
+    spread = {1 + number * (total - 1) // half for number in range(half)}
+    return sorted(spread | {total - number * (total * 2 // 5) // half for number in range(half)})
 
 
 def test_killed_anywhere_it_is_finished_by_the_next_run(tmp_path: Path) -> None:
