@@ -97,6 +97,7 @@ async def migrated(
         return await _would(settings, layouts, here, tree, begun)
     opening = moving(settings, here, layouts, clock=clock, disk=disk, ledger_faults=ledger_faults)
     async with opening as (old, new, ledger):
+        await asyncio.to_thread(tree.sweep)
         begun = await asyncio.to_thread(work.standing, tree)
         if begun is not None:
             await _finish(tree, new, begun)
@@ -147,7 +148,7 @@ async def _move(settings: Settings, tree: Tree, old: Handles, new: Handles, ledg
     known = await ledger.intake.known()
     for scope in known:
         await resume(old.open(scope))
-    folder = work.backup_folder(old.clock.now())
+    folder = await asyncio.to_thread(work.backup_folder, tree, old.clock.now())
     scopes = _with_keys(await asyncio.to_thread(scopes_in, tree, old.layout, owners(settings)[0]), known)
     plans: list[tuple[Scope, Planned]] = []
     closings: list[work.Closing] = []

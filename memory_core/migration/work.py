@@ -20,6 +20,7 @@ import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import count
 from pathlib import PurePosixPath
 
 from pydantic import TypeAdapter, ValidationError
@@ -30,7 +31,7 @@ from memory_core.layout_note import MIGRATING, NOTE, note_layout
 from memory_core.layouts import LAYOUTS
 from memory_core.lock import PROGRAM
 from memory_core.names_file import NAMES
-from memory_core.store.disk import translated
+from memory_core.store.disk import EntryKind, translated
 from memory_core.store.tree import Tree
 
 BACKUPS = PROGRAM / "backups"
@@ -86,9 +87,12 @@ class Plan:
 _PLAN = TypeAdapter(Plan)
 
 
-def backup_folder(now: datetime) -> PurePosixPath:
-    """Where the copies of a migration at that moment stand."""
-    return BACKUPS / f"migrate-{now:%Y%m%d-%H%M%S}"
+def backup_folder(tree: Tree, now: datetime) -> PurePosixPath:
+    """Where the copies of a migration at that moment go: a folder that is not there yet. Raises StoreFailed."""
+    name = f"migrate-{now:%Y%m%d-%H%M%S}"
+    taken = tree.names(BACKUPS, EntryKind.FOLDER)
+    again = (f"{name}-{number}" for number in count(2))
+    return BACKUPS / (name if name not in taken else next(one for one in again if one not in taken))
 
 
 def digest(content: bytes) -> str:
@@ -114,14 +118,14 @@ def back_up(tree: Tree, folder: PurePosixPath, files: Iterable[PurePosixPath], o
 
     So copying the folder back restores the memory. Raises StoreError.
     """
-    count = 0
+    copied = 0
     for file in sorted({*files, NAMES}):
         raw = tree.read(file)
         if raw is not None:
             tree.create(folder / file, raw.content)
-            count += 1
+            copied += 1
     tree.create(folder / NOTE, f"{old}\n".encode())
-    return count
+    return copied
 
 
 def stage(tree: Tree, plan: Plan, contents: Mapping[PurePosixPath, bytes]) -> None:

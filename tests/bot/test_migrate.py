@@ -6,7 +6,7 @@ import asyncio
 import os
 import shutil
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, date
 from pathlib import Path
@@ -219,26 +219,30 @@ def test_a_page_with_bytes_that_are_no_text_stops_it_before_anything_happens(tmp
     assert page.read_bytes() == b"caf\xe9\n"
 
 
-class Killed(BaseException):
-    """The process ends here."""
+class Death:
+    """Ends the process, with no cleaning up, at the `at`-th change of the disk or statement of the ledger."""
+
+    def __init__(self, at: int = 0) -> None:
+        self.at = at
+        self.steps = 0
+
+    def step(self, statement: str = "") -> None:
+        """One moment more."""
+        self.steps += 1
+        if self.steps == self.at:
+            os._exit(9)
 
 
 class MortalDisk(Disk):
-    """Ends the process at the `at`-th call that changes the disk, before or after it happened."""
+    """A disk on which every change of a name is a moment, before it and after it."""
 
-    def __init__(self, at: int, *, after: bool) -> None:
-        self.left = at
-        self.after = after
-        self.calls = 0
+    def __init__(self, death: Death) -> None:
+        self.death = death
 
     def _around(self, call: Callable[[], None]) -> None:
-        self.calls += 1
-        dies = self.calls == self.left
-        if dies and not self.after:
-            raise Killed
+        self.death.step()
         call()
-        if dies:
-            raise Killed
+        self.death.step()
 
     def rename(self, old: str, new: str, parent: int) -> None:
         self._around(lambda: super(MortalDisk, self).rename(old, new, parent))
@@ -247,73 +251,97 @@ class MortalDisk(Disk):
         self._around(lambda: super(MortalDisk, self).link(old, new, parent))
 
     def unlink(self, name: str, parent: int) -> None:
-        if name.startswith(".remem-"):
-            super().unlink(name, parent)
-        else:
-            self._around(lambda: super(MortalDisk, self).unlink(name, parent))
+        self._around(lambda: super(MortalDisk, self).unlink(name, parent))
 
 
-def _points(total: int) -> Iterator[int]:
-    """Some of the moments of a run, spread over it."""
-    wanted = min(total, scale(240))
-    yield from sorted({1 + number * (total - 1) // max(1, wanted - 1) for number in range(wanted)})
+def moved_and_killed(workspace: Path, at: int) -> None:
+    """The command in a process of its own, which ends at that moment."""
+    child = os.fork()
+    if not child:
+        death = Death(at)
+        asyncio.run(
+            migrated(
+                settings(workspace),
+                Wanted("dreaming", yes=True),
+                zone=UTC,
+                clock=ManualClock(START),
+                disk=MortalDisk(death),
+                ledger_faults=death.step,
+            )
+        )
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 9
+
+
+def moments(workspace: Path) -> int:
+    """How many moments a whole run on that workspace has; it is done then."""
+    death = Death()
+    asyncio.run(
+        migrated(
+            settings(workspace),
+            Wanted("dreaming", yes=True),
+            zone=UTC,
+            clock=ManualClock(START),
+            disk=MortalDisk(death),
+            ledger_faults=death.step,
+        )
+    )
+    return death.steps
+
+
+def _points(total: int) -> list[int]:
+    """Some moments of a run: half of them spread over all of it, half over what comes after the plan."""
+    half = max(2, min(total, scale(100)) // 2)
+    spread = {1 + number * (total - 1) // half for number in range(half)}
+    return sorted(spread | {total - number * (total * 2 // 5) // half for number in range(half)})
 
 
 def test_killed_anywhere_it_is_finished_by_the_next_run(tmp_path: Path) -> None:
     whole = tmp_path / "whole"
     rich(whole, "apm")
-    counting = MortalDisk(0, after=False)
-    moved_to(whole, "dreaming", disk=counting)
+    total = moments(whole)
     wanted, finished, untouched = memory(whole), 0, 0
-    for after in (False, True):
-        for at in _points(counting.calls):
-            workspace = tmp_path / f"{at}-{after}"
-            rich(workspace, "apm")
-            before = memory(workspace)
-            with pytest.raises(Killed):
-                moved_to(workspace, "dreaming", disk=MortalDisk(at, after=after))
-            begun = (workspace / MIGRATING).exists()
-            if begun:
-                with pytest.raises(BadInput, match="interrupted"):
-                    asyncio.run(started(workspace))
-            elif (workspace / NOTE).read_text() == "apm\n":
-                assert memory(workspace) == before
-                untouched += 1
-            else:
-                assert memory(workspace) == wanted
-                continue
-            done = moved_to(workspace, "dreaming", disk=None)
-            assert done.resumed is begun
-            finished += begun
+    for at in _points(total):
+        workspace = tmp_path / str(at)
+        rich(workspace, "apm")
+        before = memory(workspace)
+        moved_and_killed(workspace, at)
+        begun, noted = (workspace / MIGRATING).exists(), (workspace / NOTE).read_text()
+        if begun:
+            with pytest.raises(BadInput, match="interrupted"):
+                asyncio.run(started(workspace))
+        elif noted == "apm\n":
+            assert memory(workspace) == before
+            untouched += 1
+        else:
             assert memory(workspace) == wanted
-            assert not (workspace / MIGRATING).exists()
-            assert not (workspace / STAGING).exists()
-    told = f"{counting.calls} changes of the disk; killed before the plan {untouched}, after it {finished} times"
-    sys.stdout.write(f"\n{told}\n")
+            continue
+        assert moved_to(workspace, "dreaming").resumed is begun
+        finished += begun
+        assert memory(workspace) == wanted
+        assert not (workspace / MIGRATING).exists()
+        assert not (workspace / STAGING).exists()
+    sys.stdout.write(f"\n{total} moments; killed before the plan {untouched}, after it {finished} times\n")
     assert finished
     assert untouched
 
 
 def test_a_page_that_a_person_changed_in_between_is_not_lost(tmp_path: Path) -> None:
-    workspace = tmp_path / "w"
-    rich(workspace, "apm")
-    counting = MortalDisk(0, after=False)
     rich(tmp_path / "whole", "apm")
-    moved_to(tmp_path / "whole", "dreaming", disk=counting)
-    with pytest.raises(Killed):
-        moved_to(workspace, "dreaming", disk=MortalDisk(counting.calls - 4, after=False))
+    workspace, total = tmp_path / "w", moments(tmp_path / "whole")
+    rich(workspace, "apm")
+    moved_and_killed(workspace, total - 12)
     assert (workspace / MIGRATING).exists()
-    page = next(
-        path
-        for path in workspace.rglob("*.md")
-        if path.name in ("project.md", "longterm.md", "experience.md") and ".remem" not in path.parts
-    )
+    olds = ("project.md", "longterm.md", "experience.md", "attention.md", "index.md")
+    left = [path for path in sorted((workspace / "memory").rglob("*.md")) if path.name in olds]
+    page = left[-1]
     page.write_bytes(page.read_bytes() + b"\nmine\n")
     with pytest.raises(PageChanged, match=page.name):
         moved_to(workspace, "dreaming")
     assert page.read_bytes().endswith(b"\nmine\n")
     page.rename(tmp_path / "mine.md")
-    assert (moved_to(workspace, "dreaming")).resumed
+    assert moved_to(workspace, "dreaming").resumed
 
 
 # the bot goes on

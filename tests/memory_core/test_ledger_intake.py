@@ -259,3 +259,12 @@ async def test_where_a_conversation_stands_is_what_others_said_last(ledger: Ledg
     assert await ledger.intake.reached("discord") == (Reached(BUILD, spoken, None),)
     await ledger.intake.record([deleted(2)])
     assert (await ledger.intake.reached("slack"))[0].message == key(2), "what is gone was heard all the same"
+
+
+@pytest.mark.asyncio
+async def test_every_scope_stays_known_when_nothing_of_it_waits(ledger: Ledger) -> None:
+    dm = DirectScope(ANA, owner=True)
+    await ledger.intake.record([posted("M1", "hi", scope=dm), posted("M2", "ho")])
+    await ledger.open(GroupScope("other")).save_plan(Plan("1.0", 1, "{}"))
+    await ledger.open(GroupScope("other")).close_plan(Plan("1.0", 1, "{}"))
+    assert await ledger.intake.known() == (dm, BUILD, GroupScope("other"))
