@@ -30,12 +30,15 @@ from memory_core.loading import disclose
 from memory_core.session import Session
 from memory_core.sleep.fitness import archivable, is_kept, is_proven
 from memory_core.sleep.likeness import Alike, said, same
-from memory_core.sleep.report import Caps, Report, Stage
+from memory_core.sleep.report import Report, Stage
 from memory_core.sleep.sheet import RECORD_FORMS, counted_lines
 from tests.scenarios.terminal import settings
 
 LOADS = 5
 """How often the loading is timed at a month's end; the fastest counts."""
+
+LEAST, SHARE = 3, 10
+"""A run may take three records of a page by merging and score, or a tenth of them."""
 
 
 class Listener(replay.Silent):
@@ -309,19 +312,19 @@ def _duplicates(records: Sequence[Record]) -> int:
 # -- what must hold of every run ------------------------------------------------------------------------------------
 
 
-def beyond_caps(life: Life, caps: Caps | None = None) -> list[str]:
+def beyond_caps(life: Life) -> list[str]:
     """The runs in which a page lost more records to merging and score than it may.
 
     Superseded ones, which leave a struck line, are no loss by merging or score. A page that was too long loses as
     many more as its budget wants: then it stands full to the budget afterwards.
     """
-    caps, found = caps or Caps(), []
+    found = []
     for night in life.nights:
         for page, seen in night.before.items():
             after = night.after.get(page, Seen({}, 0))
             lost = [record for identity, record in seen.records.items() if identity not in after.records]
             others = night.report.superseded if night.report.stage is Stage.REM else 0
-            limit, budget = caps.changes(len(seen.records)), life.budgets.get(page, 10**9)
+            limit, budget = max(LEAST, len(seen.records) // SHARE), life.budgets.get(page, 10**9)
             largest = max((record_lines(record) for record in lost), default=0)
             full = seen.lines > budget - largest and after.lines > budget - 2 * largest - 2 * others
             if len(lost) - others > limit and not full:
