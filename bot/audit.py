@@ -31,6 +31,7 @@ from memory_core.audit.strangers import mapping_finding, scopes_in, stranger_fin
 from memory_core.errors import BadInput, NamesDamaged, RememError
 from memory_core.handle import Handles
 from memory_core.ids import GroupScope, RoomKey, Scope
+from memory_core.layout_note import require_layout
 from memory_core.layouts import LAYOUTS, Layout, layout_named
 from memory_core.lock import hold
 from memory_core.names import Names
@@ -143,6 +144,7 @@ async def _fixed(
     folder = backup_folder(handles.clock.now())
     done: list[tuple[str, Fixed]] = []
     try:
+        await asyncio.to_thread(require_layout, tree, handles.layout)
 
         async def keep(file: PurePosixPath, content: bytes) -> None:
             await asyncio.to_thread(tree.create, folder / file, content)

@@ -18,6 +18,7 @@ from pathlib import Path
 from bot.app import KNOWN, host_zone, moving, reading
 from bot.audit import scope_name
 from bot.run import settings_for
+from bot.scopes import is_former_owner
 from bot.settings import Settings
 from bot.welcoming import owners
 from memory_core.audit.strangers import scopes_in
@@ -149,7 +150,8 @@ async def _move(settings: Settings, tree: Tree, old: Handles, new: Handles, ledg
     for scope in known:
         await resume(old.open(scope))
     folder = await asyncio.to_thread(work.backup_folder, tree, old.clock.now())
-    scopes = _with_keys(await asyncio.to_thread(scopes_in, tree, old.layout, owners(settings)[0]), known)
+    now = [scope for scope in known if not is_former_owner(scope, settings)]
+    scopes = _with_keys(await asyncio.to_thread(scopes_in, tree, old.layout, owners(settings)[0]), now)
     plans: list[tuple[Scope, Planned]] = []
     closings: list[work.Closing] = []
     for scope in scopes:

@@ -29,7 +29,7 @@ from memory_core.forms.records import Record
 from memory_core.handle import Handle, Handles
 from memory_core.ids import Conversation, GroupScope, PageId, RoomKey, Scope
 from memory_core.messages import Message, Voice
-from memory_core.sleep.report import Report, Stage
+from memory_core.sleep.report import SAID, Report, Stage
 from memory_core.sleep.stages import sleep
 from memory_core.zone import zone_of
 
@@ -127,7 +127,7 @@ class Saving:
         if report.pages:
             self._conversations.end_sessions(scope)
         for line in report.lines:
-            if "warning:" in line:
+            if line.startswith(f"{SAID}warning:"):
                 _log.warning("sleep", scope=scope.key, stage=stage.value, why=line)
         _log.info("slept", scope=scope.key, stage=stage.value, number=report.number, pages=report.pages)
         return report

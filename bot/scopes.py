@@ -29,14 +29,15 @@ def every_scope(settings: Settings, looks: Sequence[Look]) -> tuple[Scope, ...]:
     Raises StoreFailed.
     """
     owner = owners(settings)[0]
-    known = [look.scope for look in looks if not _is_former_owner(look.scope, settings)]
+    known = [look.scope for look in looks if not is_former_owner(look.scope, settings)]
     homes = {scope.person.folder: scope for scope in known if isinstance(scope, DirectScope)}
     on_disk = scopes_in(Tree(settings.workspace), layout_named(settings.layout), owner)
     told = [homes.get(one.person.folder, one) if isinstance(one, DirectScope) else one for one in on_disk]
     return tuple(dict.fromkeys([*told, *known]))
 
 
-def _is_former_owner(scope: Scope, settings: Settings) -> bool:
+def is_former_owner(scope: Scope, settings: Settings) -> bool:
+    """A DM that was the owner's when REMEM_OWNER named somebody else: its pages are another person's by now."""
     return isinstance(scope, DirectScope) and scope.owner and scope.person != owners(settings)[0]
 
 

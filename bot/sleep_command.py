@@ -77,7 +77,9 @@ async def slept(
 
 async def _done(app: App, scope: Scope, stage: Stage) -> Slept:
     try:
-        return Slept(scope, await app.sleeping.now(scope, stage))
+        report = await app.sleeping.now(scope, stage)
+        saving = Report(stage, 0, app.parts.clock.now(), problem="it is being saved just now; run it again")
+        return Slept(scope, report or saving)
     except NoIndex:
         return Slept(scope, None)
     except RememError as refused:

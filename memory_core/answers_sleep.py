@@ -27,7 +27,7 @@ def slept_text(report: Report, most: int = TOLD) -> str:
     name = NAMES[report.stage].capitalize() if report.stage is Stage.DEEP else NAMES[report.stage]
     if report.problem:
         return f"No sleep: {report.problem}"
-    _, *told = report_lines(report) or ("",)
+    told = report_lines(report)
     if report.nothing:
         head = f"{name}: nothing to do."
     else:

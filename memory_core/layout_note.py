@@ -41,7 +41,7 @@ def require_layout(tree: Tree, layout: Layout) -> None:
     named = layout_of(tree)
     if named and named != layout.name:
         raise BadInput(
-            f"The workspace {tree.root} is in the layout {named}, and REMEM_LAYOUT is {layout.name}; set "
+            f"The workspace {tree.root} is in the layout {named}, and {layout.name} was asked for; set "
             f"REMEM_LAYOUT={named}, or move the memory with `remem migrate --to {layout.name}`."
         )
 

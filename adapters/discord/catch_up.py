@@ -28,10 +28,11 @@ from discord.utils import time_snowflake
 
 from adapters.base import Behind, CaughtUp, WhatIsBehind
 from adapters.discord.channels import Channels
-from adapters.discord.errors import REFUSALS, why
+from adapters.discord.errors import REFUSALS, delivery, why
 from adapters.discord.holes import AGAIN_S, Holes
 from adapters.discord.normalise import message_id
 from adapters.discord.places import Channel, conversation_of, kind_of
+from adapters.messages import Delivery
 from memory_core.errors import RememError
 from memory_core.ids import RoomKind
 
@@ -132,11 +133,12 @@ class CatchUp:
                 else:
                     self.holes.read(native)
             except REFUSALS as error:
-                self.holes.read(native)
+                if delivery(error) in (Delivery.GONE, Delivery.NOT_ALLOWED):
+                    self.holes.read(native)  # nothing of it can ever be read; after a fault of the network it can
                 _log.warning("What was said in %s while nobody listened cannot be read: %s", room.room, why(error))
             except Exception:  # noqa: BLE001  # the end of this room's reading; the others must not suffer
                 _log.exception("What was said in %s while nobody listened was not read to its end", room.room)
-                self.holes.read(native)
+                self.holes.read(native)  # what failed once for an unforeseen reason would hold the room for ever
             if (gate := self._gates.get(native)) is not None:
                 gate.set()
 

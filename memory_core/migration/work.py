@@ -109,7 +109,8 @@ def standing(tree: Tree) -> Plan | None:
         return _PLAN.validate_json(raw.content)
     except ValidationError:
         raise StoreFailed(
-            f"{MIGRATING} cannot be read; copy the newest folder of {BACKUPS} over the workspace and delete it."
+            f"{MIGRATING} cannot be read; copy the newest {BACKUPS}/migrate-… over the workspace, then delete "
+            f"{MIGRATING}."
         ) from None
 
 

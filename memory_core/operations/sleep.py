@@ -175,9 +175,9 @@ class PutHeartbeat:
         """The file with the newer times."""
         old = heartbeat.parse(text)
         new = heartbeat.Heartbeat(
-            _later(old.last_consolidated_at, self.at),
-            _later(old.last_deep, self.at) if self.deep else old.last_deep,
-            _later(old.last_rem, self.at) if self.rem else old.last_rem,
+            self.at,  # also where a clock that was ahead of its time left a later one
+            self.at if self.deep else old.last_deep,
+            self.at if self.rem else old.last_rem,
             self.idle_runs if self.deep else old.idle_runs,
             self.notes if self.deep else old.notes,
             self.read if self.deep else old.read,
@@ -188,11 +188,6 @@ class PutHeartbeat:
     def undo(self, before: str) -> PutHeartbeat:
         """It stays."""
         return self
-
-
-def _later(old: datetime | None, new: datetime) -> datetime:
-    """The time of this run; one that a clock ahead of its time left is corrected."""
-    return new
 
 
 def _with_records(text: str, blocks: Sequence[str], sections: Mapping[str, str], form: Form) -> str:

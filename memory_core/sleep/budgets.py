@@ -7,6 +7,8 @@ are not counted either. What cannot be held is reported. A page of daily lines g
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from memory_core.forms import daily
 from memory_core.forms.blocks import lines_of
 from memory_core.ids import PageId
@@ -18,13 +20,13 @@ from memory_core.sleep.night import Night
 from memory_core.sleep.sheet import Slot, counted_lines, sheet_of
 
 
-def hold_budget(night: Night, page: PageId) -> None:
-    """Bring one page within its budget, if it has one."""
+def hold_budget(night: Night, page: PageId, spared: Collection[str] = ()) -> None:
+    """Bring one page within its budget, if it has one. `spared`: identities of records that came back just now."""
     budget = night.draft.table.rule(page).budget_lines
     if budget is None:
         return
     over = counted_lines(night.draft.texts[page]) - budget
-    while over > 0 and _give_up(night, page, over):
+    while over > 0 and _give_up(night, page, over, spared):
         over = counted_lines(night.draft.texts[page]) - budget
     if over > 0:
         night.tally.over_budget.append(
@@ -32,7 +34,7 @@ def hold_budget(night: Night, page: PageId) -> None:
         )
 
 
-def _give_up(night: Night, page: PageId, over: int) -> bool:
+def _give_up(night: Night, page: PageId, over: int, spared: Collection[str]) -> bool:
     """Move about `over` lines out; False where nothing may leave."""
     draft = night.draft
     sheet = sheet_of(page, draft.table.rule(page), draft.texts[page])
@@ -41,6 +43,7 @@ def _give_up(night: Night, page: PageId, over: int) -> bool:
         night.tally.lines.append(f"moved {len(old)} struck lines from {page} to the archive (line budget)")
         return draft.do(DropBlocks(page, tuple(old)))
     free = [slot for slot in sheet.slots if slot.alone and not slot.record.conflicts and not is_proven(slot.record)]
+    free = [slot for slot in free if slot.was.identity not in spared]
     free.sort(key=lambda slot: (score(slot.record, night.today), told_last(slot.record), -slot.at))
     leaving: list[tuple[Slot, str]] = []
     for slot in free:

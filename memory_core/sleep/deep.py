@@ -32,6 +32,7 @@ from memory_core.forms.archive import journal_block
 from memory_core.forms.blocks import lines_of
 from memory_core.forms.marks import unmarked
 from memory_core.forms.records import Record, parse, render
+from memory_core.forms.sections import WITH_RECORDS
 from memory_core.ids import MessageKey, PageId
 from memory_core.layouts import Form, Kind
 from memory_core.operations.pages import Unmake, text_hash
@@ -43,7 +44,6 @@ from memory_core.sleep.likeness import Alike, said, same
 from memory_core.sleep.lines import DayRead, Line, read_day, value_of
 from memory_core.sleep.merging import all_sources, merged
 from memory_core.sleep.night import Night
-from memory_core.sleep.sheet import RECORD_FORMS
 
 JOURNAL_DAYS = 14
 _LASTING = frozenset({Kind.DECISION, Kind.AGREEMENT, Kind.STACK, Kind.ARCHITECTURE, Kind.ROLE})
@@ -62,7 +62,9 @@ class Diary:
     new: dict[PageId, dict[str, Pair]] = field(default_factory=dict)
     """The records that are promoted, by page and identity: block and heading. A page is written once."""
     left: set[PageId] = field(default_factory=set)
-    """Journals with lines that this run did not get to."""
+    """Journals with lines that wait: they stay where they are."""
+    late: set[PageId] = field(default_factory=set)
+    """Those of them that this run had no time for."""
 
     def absorb(self, lines: Iterable[Line]) -> None:
         """Note that the lines were taken up; only those of ours will be marked."""
@@ -90,18 +92,17 @@ def plan_deep(night: Night, diary: Diary) -> None:
     taken = {id(line) for lesson in lessons for line in lesson.lines}
     for group in _together([line for line in lines if id(line) not in taken]):
         if night.late():
-            diary.left |= {line.page for line in group.lines}
+            diary.late |= {line.page for line in group.lines}
             continue
         if group.reason:
             _promote(diary, group)
-    if diary.left:
-        night.tally.held_back.append(
-            f"the time of this run was over; {len(diary.left)} journals are read on next time"
-        )
+    if diary.late:
+        diary.left |= diary.late
+        night.tally.held_back.append(f"the time of this run was over; {len(diary.late)} journals are read next time")
     for page, new in diary.new.items():
         blocks = tuple(new.values())
         night.draft.do(EditRecords(page, tuple((("", block),) for block, _ in blocks), blocks))
-    if not diary.left:
+    if not diary.late:
         _read_again(diary)
     for page, raw in diary.taken.items():
         if night.draft.do(AbsorbLines(page, tuple(raw))):
@@ -184,7 +185,7 @@ class _Known:
             form = self.night.draft.table.rule(page).form
             if form in (Form.JOURNAL, Form.ARCHIVE):
                 self.lines.update(key for note in journal.parse(text).notes for key in note.keys)
-            if form in RECORD_FORMS or form is Form.ARCHIVE:
+            if form in WITH_RECORDS or form is Form.ARCHIVE:
                 for placed in parse(text).records:
                     for source in placed.record.sources:
                         for key in source.keys or (str(source),):
@@ -276,7 +277,8 @@ def _promote(diary: Diary, group: Group) -> None:
         return
     if home in night.damaged:
         diary.left |= {line.page for line in group.lines}
-        night.tally.held_back.append(f"{home} holds bytes that are no text; what belongs there waits in the journal")
+        waits = f"{home} holds bytes that are no text; what belongs there waits in the journal"
+        night.tally.held_back += [waits] if waits not in night.tally.held_back else []
         return
     record = _record(group, kind)
     new = diary.new.setdefault(home, {})
@@ -314,7 +316,7 @@ def _home(night: Night, kind: Kind | None, text: str) -> PageId | None:
     if page is None:
         return None
     try:
-        return page if table.rule(page).form in RECORD_FORMS else None
+        return page if table.rule(page).form in WITH_RECORDS else None
     except UnknownPage:
         return None
 

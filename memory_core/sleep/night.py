@@ -8,10 +8,10 @@ from datetime import date
 
 from memory_core.flush.draft import Draft
 from memory_core.forms.archive import has_fence, is_open, title_of
+from memory_core.forms.sections import WITH_RECORDS
 from memory_core.ids import PageId
 from memory_core.operations.sleep import AddBlocks
 from memory_core.sleep.report import Caps
-from memory_core.sleep.sheet import RECORD_FORMS
 
 
 @dataclass(slots=True)
@@ -64,4 +64,4 @@ class Night:
         """The pages of records that can be written, in order."""
         table = self.draft.table
         pages = (page for page in self.draft.texts if page not in self.damaged)
-        return sorted(page for page in pages if table.rule(page).form in RECORD_FORMS)
+        return sorted(page for page in pages if table.rule(page).form in WITH_RECORDS)

@@ -43,7 +43,7 @@ def plan_rem(night: Night) -> None:
         sheet = sheet_of(page, night.draft.table.rule(page), night.draft.texts[page])
         sheet.returned = back.get(page, set())
         _tidy(night, sheet)
-        hold_budget(night, page)
+        hold_budget(night, page, spared=sheet.returned)
     hold_days(night)
 
 
@@ -60,13 +60,14 @@ def _tidy(night: Night, sheet: Sheet) -> None:
             night.tally.lines.append(f"proven {slot.record.label} ({slot.record.hit_count} uses)")
     leaving = _by_rule(night, sheet, left)
     edits = sheet.edits()
-    if leaving and not night.put_away(night.archive, [block for _, block in leaving]):
+    if leaving and not night.put_away(night.archive, [block for _, block, _ in leaving]):
         night.tally.held_back.append(f"{sheet.page}: the archive of this month cannot be written")
-        for slot, _ in leaving:
+        for slot, _, _ in leaving:
             slot.gone = False
         edits = sheet.edits()
         leaving = []
     night.tally.archived += len(leaving)
+    night.tally.lines += [f"archived {slot.was.label} from {sheet.page} ({why})" for slot, _, why in leaving]
     if edits:
         night.draft.do(edits)
 
@@ -158,8 +159,8 @@ def _clear_conflicts(night: Night, sheet: Sheet) -> None:
         slot.record = replace(slot.record, conflicts=tuple(one for one in left if one != slot.record.label))
 
 
-def _by_rule(night: Night, sheet: Sheet, left: int) -> list[tuple[Slot, str]]:
-    """Step 6: the slots that leave, each with its block for the archive."""
+def _by_rule(night: Night, sheet: Sheet, left: int) -> list[tuple[Slot, str, str]]:
+    """Step 6: the slots that leave, each with its block for the archive and the reason."""
     if sheet.rule.priority is None and sheet.rule.budget_lines is None:
         return []
     due = [
@@ -167,16 +168,17 @@ def _by_rule(night: Night, sheet: Sheet, left: int) -> list[tuple[Slot, str]]:
         for slot in sheet.live
         if slot.alone and slot.was.identity not in sheet.returned and (why := archivable(slot.record, night.today))
     ]
-    leaving: list[tuple[Slot, str]] = []
+    leaving: list[tuple[Slot, str, str]] = []
+    waiting = 0
     for _, _, slot, why in sorted(due, key=lambda one: one[:2]):
         block = sheet.leaving(slot, night.today)
         if not block:
             night.tally.held_back.append(f"{sheet.page}: {slot.record.label} cannot be moved without harm; it stays")
         elif len(leaving) < left:
             slot.gone = True
-            leaving.append((slot, block))
-            night.tally.lines.append(f"archived {slot.record.label} from {sheet.page} ({why})")
-    waiting = len(due) - len(leaving)
-    if waiting and len(leaving) >= left:
+            leaving.append((slot, block, why))
+        else:
+            waiting += 1
+    if waiting:
         night.tally.held_back.append(f"{sheet.page}: {waiting} more records wait to be archived (cap of a run)")
     return leaving

@@ -26,20 +26,20 @@ class Caps:
 
     `max_changes_share`: how much of a page's records merging and archiving by rule may take, but always
     `min_changes`. Line budgets and journals are not counted: they are promises, and whatever moves stays readable.
-    `max_seconds` of planning; `max_model_tokens` for a judge that is a model (the rules here use none).
+    `max_seconds` of planning;
     """
 
     max_changes_share: float = 0.10
     min_changes: int = 3
     max_seconds: float = 60.0
-    max_model_tokens: int = 0
 
     def __post_init__(self) -> None:
         """Raises BadInput for a share outside 0 to 1 or a negative amount."""
         if not 0 <= self.max_changes_share <= 1:
             raise BadInput(f"max_changes_share is {self.max_changes_share}; it must be between 0 and 1.")
-        if min(self.min_changes, self.max_seconds, self.max_model_tokens) < 0:
-            raise BadInput("A cap of a sleep is negative; use 0 or more.")
+        for name, value in (("min_changes", self.min_changes), ("max_seconds", self.max_seconds)):
+            if value < 0:
+                raise BadInput(f"{name} is {value}; it must be 0 or more.")
 
     def changes(self, records: int) -> int:
         """How many of a page's `records` one run may merge away or archive by rule."""

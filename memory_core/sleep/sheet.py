@@ -20,15 +20,12 @@ from memory_core.forms.marks import marked
 from memory_core.forms.records import Record, parse, render, struck
 from memory_core.forms.records import replace as replace_record
 from memory_core.ids import PageId
-from memory_core.layouts import Form, PageRule
+from memory_core.layouts import PageRule
 from memory_core.operations.records import section_of
 from memory_core.operations.sleep import EditRecords, Pair
 from memory_core.sleep.fitness import is_kept, score
 
-RECORD_FORMS = frozenset({Form.NEWEST_FIRST, Form.ADDED, Form.SECTIONS, Form.CHANNEL})
-"""The forms whose pages hold records."""
-
-__all__ = ["RECORD_FORMS", "Sheet", "Slot", "counted_lines", "sheet_of"]
+__all__ = ["Sheet", "Slot", "counted_lines", "sheet_of"]
 
 
 @dataclass(slots=True)

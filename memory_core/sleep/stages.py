@@ -50,15 +50,14 @@ IDLE_RUNS = 3
 """After so many runs that could read nothing of new notes a report warns."""
 _LINES_DIFFED = 300
 """Longer pages are compared heading by heading."""
-_TOLD = 40
-"""Lines of a report about single records; the rest is counted."""
 _UNHEARD = "messages were deleted or edited since the last flush; flush first, then sleep"
 
 
 async def sleep(
     handle: Handle, stage: Stage, zone: tzinfo | None = None, *, caps: Caps | None = None, dry_run: bool = False
 ) -> Report:
-    """Do one stage now; everything in the report was read back. `zone`: unless the index names one.
+    """Do one stage now; everything in the report was read back. `zone`: instead of the one that the index
+    names, or the host's.
 
     A failure of the store or the ledger stands in the report's `problem`; what was begun is finished at the next
     start. `dry_run` writes nothing. No flush of the scope may run meanwhile. Raises NoIndex.
@@ -249,40 +248,26 @@ def _report(night: Night, stage: Stage, number: int) -> Report:
         stage,
         number,
         night.draft.now,
-        tally.promoted,
-        tally.absorbed,
-        tally.merged,
-        tally.superseded,
-        tally.conflicts,
-        tally.proven,
-        tally.archived,
-        tally.returned,
-        tally.journals,
-        pages,
-        tuple(tally.over_budget),
-        tuple(tally.held_back),
+        promoted=tally.promoted,
+        absorbed=tally.absorbed,
+        merged=tally.merged,
+        superseded=tally.superseded,
+        conflicts=tally.conflicts,
+        proven=tally.proven,
+        archived=tally.archived,
+        returned=tally.returned,
+        journals=tally.journals,
+        pages=pages,
+        over_budget=tuple(tally.over_budget),
+        held_back=tuple(tally.held_back),
     )
     return replace(report, lines=_lines(report, tally.lines))
 
 
 def _lines(report: Report, told: list[str]) -> tuple[str, ...]:
-    """The report for a person."""
-    counts = {
-        "promoted": report.promoted,
-        "absorbed": report.absorbed,
-        "merged": report.merged,
-        "superseded": report.superseded,
-        "in conflict": report.conflicts,
-        "proven": report.proven,
-        "archived": report.archived,
-        "returned": report.returned,
-        "journals archived": report.journals,
-    }
-    name = "deep sleep" if report.stage is Stage.DEEP else "REM sleep"
-    said = ", ".join(f"{number} {what}" for what, number in counts.items() if number) or "nothing to do"
-    more = [f"and {len(told) - _TOLD} more"] if len(told) > _TOLD else []
-    rest = [
+    """The report for a person, what stays to be done first; how much of it is shown is another's business."""
+    left = [
         *(f"over budget: {one}" for one in report.over_budget),
         *(f"held back: {one}" for one in report.held_back),
     ]
-    return tuple(f"{SAID}{line}" for line in (f"{name} {report.number}: {said}", *told[:_TOLD], *more, *rest))
+    return tuple(f"{SAID}{line}" for line in (*left, *told))

@@ -148,7 +148,9 @@ def pages(layout: Layout, scope: Scope, more: Mapping[PageId, Iterable[Record]] 
             found[rule.page] = "# My memory\n\nI am Ana's helper.\n\n## Projects\n\n| alpha | projects/alpha.md |\n"
     for number, kind in enumerate(SAID):
         home = home_of(table, kind)
-        for one in range(3) if home else ():
+        if home is None:
+            continue
+        for one in range(3):
             _put(found, layout, scope, home.page, home.section, record(kind, number * 3 + one))
     for page, records in (more or {}).items():
         for made in records:

@@ -23,6 +23,7 @@ from bot import replay
 from bot.app import App, opened
 from memory_core.clock import ManualClock
 from memory_core.forms.records import Record, parse
+from memory_core.forms.sections import WITH_RECORDS
 from memory_core.handle import Handle
 from memory_core.ids import MessageKey, PageId, Scope
 from memory_core.layouts import Form
@@ -31,7 +32,7 @@ from memory_core.session import Session
 from memory_core.sleep.fitness import archivable, is_kept, is_proven
 from memory_core.sleep.likeness import Alike, said, same
 from memory_core.sleep.report import Report, Stage
-from memory_core.sleep.sheet import RECORD_FORMS, counted_lines
+from memory_core.sleep.sheet import counted_lines
 from tests.scenarios.terminal import settings
 
 LOADS = 5
@@ -231,12 +232,12 @@ async def _seen(handle: Handle) -> dict[PageId, Seen]:
     return {
         page: Seen({record.identity: record for record in _kept(text)}, counted_lines(text))
         for page, text in (await _texts(handle)).items()
-        if handle.table.rule(page).form in RECORD_FORMS
+        if handle.table.rule(page).form in WITH_RECORDS
     }
 
 
 async def _records(handle: Handle) -> dict[PageId, list[Record]]:
-    forms = {*RECORD_FORMS, Form.ARCHIVE}
+    forms = {*WITH_RECORDS, Form.ARCHIVE}
     texts = await _texts(handle)
     return {page: _kept(text) for page, text in texts.items() if handle.table.rule(page).form in forms}
 
@@ -256,7 +257,7 @@ async def _measured(app: App, life: Life, scope: Scope, day: date, messages: int
             tokens += count(text)
             if rule.budget_lines:
                 pages[page] = counted_lines(text), rule.budget_lines
-            if rule.form in RECORD_FORMS:
+            if rule.form in WITH_RECORDS:
                 here = _kept(text)
                 records += here
                 duplicates += _duplicates(here)
