@@ -60,10 +60,9 @@ class _Home:
         texts = [*map(said, standing), *(said(record) for _, _, record, _ in self.away)]
         again: set[int] = set()
         denied: set[int] = set()
-        for one, other in Alike(texts).pairs() if self.away else ():
-            if one < len(standing) <= other:
-                again |= {other - len(standing)} if same(texts[one], texts[other]) else set()
-                denied |= {other - len(standing)} if contrary(texts[one], texts[other]) else set()
+        for one, other in Alike(texts).pairs(len(standing)) if self.away and standing else ():
+            again |= {other - len(standing)} if same(texts[one], texts[other]) else set()
+            denied |= {other - len(standing)} if contrary(texts[one], texts[other]) else set()
         for at, (page, block, record, gone) in enumerate(self.away):
             used = record.last_referenced is not None and record.last_referenced > gone.day
             if (at in again or used) and at not in denied:
