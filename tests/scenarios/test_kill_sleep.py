@@ -338,7 +338,7 @@ def _left_over(workspace: Path) -> list[str]:
 def test_a_kill_in_sleep_or_its_undo_is_as_if_it_had_not_been(
     layout: str, folder: Path, forks: Sleepers, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    count, began = scale(400 if layout == "apm" else 160), time.perf_counter()
+    count, began = scale(240 if layout == "apm" else 80), time.perf_counter()
     acts = _rehearse(folder, forks, layout)
     targets = _targets(acts, count)
     wrong: dict[str, list[str]] = {}
