@@ -180,7 +180,7 @@ def _told(text: str, form: Form) -> tuple[tuple[str, ...], date | None]:
     numbered = sorted(enumerate(records), key=lambda one: (one[1].day or date.min, one[0]), reverse=True)
     titles = tuple(shortened(record.title, _EVENT_CHARACTERS) for _, record in numbered[:_TITLES])
     days = [day for record in records for day in (record.day, record.last_referenced) if day]
-    days += [day for day in (_day_told(text, form),) if day and form in BOARDS]
+    days += [day for day in (_day_told(text, form),) if day] if form in BOARDS else []
     return titles, max(days, default=None)
 
 

@@ -104,8 +104,7 @@ def is_struck(line: str) -> bool:
 def with_blocks(text: str, title: str, blocks: Sequence[str]) -> str:
     """`text` with those of the blocks at its end that do not stand there; begun with `title` where it is empty."""
     newline = newline_of(text)
-    plain = f"\n{text.replace(chr(13) + chr(10), chr(10))}\n"
-    new = [block for block in dict.fromkeys(blocks) if f"\n{block}\n" not in plain]
+    new = missing(text, blocks)
     if not new:
         return text
     lead = f"{title}\n\n" if not text.strip() and title else ""
@@ -114,6 +113,12 @@ def with_blocks(text: str, title: str, blocks: Sequence[str]) -> str:
     elif text and not text.endswith(("\n\n", "\r\n\r\n")):
         lead = "\n" + lead
     return text + (lead + "\n\n".join(new) + "\n").replace("\n", newline)
+
+
+def missing(text: str, blocks: Sequence[str]) -> tuple[str, ...]:
+    """Those of the blocks that do not stand in `text`, each once."""
+    plain = f"\n{text.replace(chr(13) + chr(10), chr(10))}\n"
+    return tuple(block for block in dict.fromkeys(blocks) if f"\n{block}\n" not in plain)
 
 
 def without_blocks(text: str, blocks: Sequence[str]) -> str:

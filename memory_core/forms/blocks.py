@@ -19,6 +19,8 @@ from datetime import date
 
 _HEADING = re.compile(r"(#{1,6})(?:[ \t]+(.*?))?[ \t]*")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})([^\n]*)")
+_OPENING = ("```", "~~~", "<!--")
+"""Without any of these there is no fence and no comment."""
 _BRACKETED = re.compile(r"\[(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?:[T ][^\]]*)?\][ \t]*(.*)")
 _BARE = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)(?:T\S*)?[ \t]*(?:[-–—:][ \t]*)?(.*)")
 _STRUCK = re.compile(r"~~\[.*~~[ \t]*(?:<!-- .* -->[ \t]*)?")
@@ -66,6 +68,8 @@ def lines_of(text: str, problems: list[str] | None = None) -> tuple[Line, ...]:
     for raw in text.split("\n"):
         spans.append((at, at + len(raw.removesuffix("\r")), raw.removesuffix("\r")))
         at += len(raw) + 1
+    if not any(sign in text for sign in _OPENING):  # most texts, and quickly told
+        return tuple([Line(start, end, line, False) for start, end, line in spans])
     inert = _inert([span[2] for span in spans], problems if problems is not None else [])
     return tuple(Line(start, end, line, mark) for (start, end, line), mark in zip(spans, inert, strict=True))
 
@@ -109,7 +113,7 @@ def day_of(year: str, month: str, day: str) -> date | None:
 
 def _opened(line: Line, block: Block | None, problems: list[str]) -> Block | None:
     """The block that this line opens, if it does."""
-    heading = _HEADING.fullmatch(line.text)
+    heading = _HEADING.fullmatch(line.text) if line.text.startswith("#") else None
     if heading is None:
         return _entry(line, block)
     level, title = len(heading[1]), heading[2] or ""
@@ -136,6 +140,8 @@ def _entry(line: Line, block: Block | None) -> Block | None:
 
 def _ends(line: str, block: Block) -> bool:
     """Does this line, which opens nothing, end the block?"""
+    if not line.startswith(("#", "~~[")):
+        return False
     heading = _HEADING.fullmatch(line)
     return bool(_STRUCK.fullmatch(line)) or (heading is not None and (len(heading[1]) <= max(block.level, 1)))
 

@@ -7,6 +7,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 
 from memory_core.candidates import Value
 from memory_core.ids import MessageKey
@@ -89,13 +90,18 @@ class Record:
     def identity(self) -> str:
         """16 hexadecimal digits, stable over hits, tags, body and further sources."""
         base = self.messages[0] if self.messages else self.day.isoformat() if self.day else "undated"
-        name = unicodedata.normalize("NFKC", self.title).casefold()
-        return hashlib.sha256(f"{base}\n{name}".encode()).hexdigest()[:16]
+        return _identity(base, self.title)
 
     @property
     def label(self) -> str:
         """`[2026-04-06] title`: how other records name this one."""
         return f"[{self.day.isoformat() if self.day else 'undated'}] {self.title}"
+
+
+@lru_cache(maxsize=4096)  # a look for one record of a page asks all that stand before it
+def _identity(base: str, title: str) -> str:
+    name = unicodedata.normalize("NFKC", title).casefold()
+    return hashlib.sha256(f"{base}\n{name}".encode()).hexdigest()[:16]
 
 
 def with_sources(known: tuple[Source, ...], more: tuple[Source, ...]) -> tuple[Source, ...]:

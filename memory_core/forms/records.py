@@ -41,6 +41,8 @@ from memory_core.text import flat
 _FIELD = re.compile(r"- (?:\*\*)?([A-Za-z]+)(?:\*\*)?:(?:\*\*)?(?: (.*)|$)", re.DOTALL)
 _KNOWN = frozenset({"tags", "fitness", "source", "body", "supersedes", "conflicts", "archived"})
 _MANY = frozenset({"supersedes", "conflicts"})
+_SHORT = 4000
+"""Characters of a text that is a block rather than a page."""
 _FITNESS = re.compile(
     r"last_referenced=(\d{4}-\d\d-\d\d|never), hit_count=(\d{1,9}), decision_value=(HIGH|MEDIUM|LOW)", re.ASCII
 )
@@ -89,9 +91,13 @@ class Parsed:
         return next((placed for placed in self.records if placed.record.identity == identity), None)
 
 
-@lru_cache(maxsize=8)  # one change looks at the same text half a dozen times, and a page may be thousands of records
 def parse(text: str) -> Parsed:
     """Read a page. Never raises; what is no record is no part of the answer and stays in the text."""
+    return _parse(text) if len(text) > _SHORT else _parse_short(text)
+
+
+@lru_cache(maxsize=8)  # one change looks at the same text half a dozen times, and a page may be thousands of records
+def _parse(text: str) -> Parsed:
     records: list[PlacedRecord] = []
     problems: list[str] = []
     for block in blocks(text, problems):
@@ -99,6 +105,11 @@ def parse(text: str) -> Parsed:
         if record is not None:
             records.append(PlacedRecord(record, block.start, block.end, block.level))
     return Parsed(tuple(records), tuple(problems))
+
+
+@lru_cache(maxsize=256)  # apart, so that a look at each block of a page does not drive out the page
+def _parse_short(text: str) -> Parsed:
+    return _parse.__wrapped__(text)
 
 
 def on_page(text: str, form: Form) -> tuple[PlacedRecord, ...]:
@@ -225,21 +236,29 @@ def _line(record: Record) -> str:
 
 def _record(block: Block, problems: list[str]) -> Record | None:
     """The record of a block with a heading; None for a heading that has neither a date nor anything under it."""
-    proven = block.title.startswith("[PROVEN]")
-    title = unescape(block.title.removeprefix("[PROVEN]").strip())
-    fields, extra = _fields(block.lines)
-    if block.day is None and not block.dated and not fields and not extra:
-        return None
-    fitness = _FITNESS.fullmatch(fields["fitness"][0]) if "fitness" in fields else None
+    record, problem = _read(block.day, block.dated, block.title, tuple(block.lines))
+    problems += [problem] if problem else []
+    return record
+
+
+@lru_cache(maxsize=4096)  # a change of a page leaves all of its blocks but one as they were
+def _read(day: date | None, dated: bool, heading: str, lines: tuple[str, ...]) -> tuple[Record | None, str]:
+    """The record of those lines, and what could not be understood of it."""
+    proven = heading.startswith("[PROVEN]")
+    title = unescape(heading.removeprefix("[PROVEN]").strip())
+    fields, extra = _fields(lines)
+    if day is None and not dated and not fields and not extra:
+        return None, ""
+    fitness, problem = _FITNESS.fullmatch(fields["fitness"][0]) if "fitness" in fields else None, ""
     if "fitness" in fields and fitness is None:
-        problems.append(f"The Fitness line of {title[:60]!r} is not in our form; it is kept as text.")
+        problem = f"The Fitness line of {title[:60]!r} is not in our form; it is kept as text."
         extra.insert(0, f"- Fitness: {fields['fitness'][0]}")
-    return Record(
-        day=block.day,
+    record = Record(
+        day=day,
         title=title,
         body=unescape(fields.get("body", [""])[0]),
         tags=tuple(unescape_comment(fields.get("tags", [""])[0]).split(",")),
-        last_referenced=_day(fitness[1]) if fitness else block.day,
+        last_referenced=_day(fitness[1]) if fitness else day,
         hit_count=int(fitness[2]) if fitness else 0,
         value=Value(fitness[3]) if fitness else Value.MEDIUM,
         sources=_sources(unescape_comment(fields.get("source", [""])[0])),
@@ -249,6 +268,7 @@ def _record(block: Block, problems: list[str]) -> Record | None:
         archived=unescape_comment(fields.get("archived", [""])[0]),
         extra=tuple(extra),
     )
+    return record, problem
 
 
 def _fields(lines: Sequence[str]) -> tuple[dict[str, list[str]], list[str]]:

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Literal, TypeAlias
 
 from memory_core.forms import heartbeat, journal
-from memory_core.forms.archive import is_struck, with_blocks, without_blocks
+from memory_core.forms.archive import is_struck, missing, with_blocks, without_blocks
 from memory_core.forms.blocks import lines_of, newline_of
 from memory_core.forms.records import Record, insert, insert_all, parse
 from memory_core.ids import PageId
@@ -83,8 +83,7 @@ class AddBlocks:
 
     def undo(self, before: str) -> DropBlocks:
         """Without those that were not there before."""
-        new = tuple(block for block in self.blocks if with_blocks(before or self.title, "", (block,)) != before)
-        return DropBlocks(self.page, new, self.title)
+        return DropBlocks(self.page, missing(before or self.title, self.blocks), self.title)
 
 
 @dataclass(frozen=True, slots=True)

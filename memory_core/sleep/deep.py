@@ -215,8 +215,8 @@ def _said_again(diary: Diary, lines: Sequence[Line]) -> list[Line]:
     for page, standing in records.items():
         own = [line for line in lines if _home(diary.night, line.kind, line.text) == page]
         texts = [*(said(record) for record in standing), *(line.text for line in own)]
-        for one, other in Alike(texts).pairs() if standing and own else ():
-            if one < len(standing) <= other and same(texts[one], texts[other]):
+        for one, other in Alike(texts).pairs(len(standing)) if standing and own else ():
+            if same(texts[one], texts[other]):
                 hits.setdefault((page, standing[one].identity), []).append(own[other - len(standing)])
     told: set[int] = set()
     for (page, identity), again in hits.items():

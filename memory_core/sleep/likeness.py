@@ -120,23 +120,27 @@ class Alike:
 
     texts: Sequence[str]
 
-    def pairs(self) -> Iterator[tuple[int, int]]:
-        """The pairs to look at, each once, the smaller number first, in order."""
+    def pairs(self, split: int = 0) -> Iterator[tuple[int, int]]:
+        """The pairs to look at, each once, the smaller number first, in order.
+
+        With a `split`: only those of a text before that number and one from there on.
+        """
         bags = [words(text).terms for text in self.texts]
         count: dict[str, int] = defaultdict(int)
         for bag in bags:
             for term in bag:
                 count[term] += 1
-        having: dict[str, list[int]] = defaultdict(list)
+        having: dict[tuple[str, bool], list[int]] = defaultdict(list)
         for at, bag in enumerate(bags):
             for term in bag:
-                having[term].append(at)
+                having[term, at < split].append(at)
         seen: set[tuple[int, int]] = set()
         for at, bag in enumerate(bags):
             rare = sorted(bag, key=lambda term: (count[term], term))
             framed = len(bag & _FRAMING)
+            side = bool(split) and at >= split
             for term in rare[: len(bag) // 5 + 1 + framed]:
-                seen |= {(min(at, other), max(at, other)) for other in having[term] if other != at}
+                seen |= {(min(at, other), max(at, other)) for other in having.get((term, side), ()) if other != at}
         yield from sorted(seen)
 
 

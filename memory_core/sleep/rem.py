@@ -82,7 +82,7 @@ def _merge(night: Night, sheet: Sheet, limit: int) -> int:
         texts = [said(slot.record) for slot in live]
         for one, other in Alike(texts).pairs():
             first, second = live[one], live[other]
-            if first.gone or second.gone or not same(said(first.record), said(second.record)):
+            if first.gone or second.gone or not same(texts[one], texts[other]):
                 continue
             if sheet.returned & {first.was.identity, second.was.identity}:
                 continue  # see returns.py
@@ -92,12 +92,13 @@ def _merge(night: Night, sheet: Sheet, limit: int) -> int:
                 return done
             kept, gone = _ordered(first, second)
             kept.record = merged(kept.record, (gone.record,))
+            texts[one if kept is first else other] = said(kept.record)
             gone.gone = True
             sheet.join(kept, gone)
             night.tally.lines.append(f"merged {gone.record.label} into {kept.record.label} on {sheet.page}")
+            night.tally.merged += 1
             done += 1
             again = True
-    night.tally.merged += done
     return done
 
 
@@ -109,9 +110,10 @@ def _ordered(first: Slot, second: Slot) -> tuple[Slot, Slot]:
 def _contradictions(night: Night, sheet: Sheet) -> None:
     """Step 3."""
     live = [slot for slot in sheet.live if slot.alone and slot.was.identity not in sheet.returned]
-    for one, other in Alike([said(slot.record) for slot in live]).pairs():
+    texts = [said(slot.record) for slot in live]  # what follows changes no text
+    for one, other in Alike(texts).pairs():
         first, second = live[one], live[other]
-        if first.gone or second.gone or not contrary(said(first.record), said(second.record)):
+        if first.gone or second.gone or not contrary(texts[one], texts[other]):
             continue
         old, new = _by_time(sheet, first, second)
         if supersedes(new.record, old.record):

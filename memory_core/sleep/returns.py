@@ -64,13 +64,12 @@ class _Home:
         texts = [*map(said, standing), *(said(record) for _, _, record, _ in self.away)]
         again: dict[int, str] = {}
         denied: set[int] = set()
-        for one, other in Alike(texts).pairs() if self.away else ():
-            if one < len(standing) <= other:
-                at = other - len(standing)
-                since = told_last(standing[one]) >= self.away[at][3].day
-                if since and same(texts[one], texts[other]):
-                    again.setdefault(at, standing[one].identity)
-                denied |= {at} if contrary(texts[one], texts[other]) else set()
+        for one, other in Alike(texts).pairs(len(standing)) if self.away and standing else ():
+            at = other - len(standing)
+            since = told_last(standing[one]) >= self.away[at][3].day
+            if since and same(texts[one], texts[other]):
+                again.setdefault(at, standing[one].identity)
+            denied |= {at} if contrary(texts[one], texts[other]) else set()
         for at, (page, block, record, gone) in enumerate(self.away):
             used = record.last_referenced is not None and record.last_referenced > gone.day
             swallowed = is_open(text) and has_fence(block)

@@ -1,13 +1,13 @@
-"""`python -m tests.bench [turn]`: tables of ratios against a named reference in the same run."""
+"""`python -m tests.bench [turn] [sleep]`: tables of ratios against a named reference in the same run."""
 
 from __future__ import annotations
 
 import asyncio
 import sys
 
-from tests.bench import turn
+from tests.bench import sleep, turn
 
-BENCHES = {"turn": turn.main}
+BENCHES = {"turn": turn.main, "sleep": sleep.main}
 
 
 def main(arguments: list[str]) -> int:
