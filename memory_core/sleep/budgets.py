@@ -2,7 +2,8 @@
 
 First the struck lines of superseded records, oldest first (the record that took their place names them still); then
 records, lowest score first, but never PROVEN ones, never those in conflict, and never a person's own sections, which
-are not counted either. What cannot be held is reported. A page of daily lines gives up its oldest days.
+are not counted either. What cannot be held is reported. A page of daily lines gives up its oldest days. A page of
+what is being done gives up nothing: it is reported.
 """
 
 from __future__ import annotations
@@ -70,3 +71,14 @@ def hold_days(night: Night) -> None:
         if old and night.put_away(night.archive, old):
             draft.do(DropBlocks(page, tuple(old)))
             night.tally.lines.append(f"moved {len(old)} of the oldest days from {page} to the archive (line budget)")
+
+
+def tell_boards(night: Night) -> None:
+    """A page of what is being done is told where it is too long: what is open leaves it when it is done."""
+    for page in [page for page in night.draft.texts if page not in night.damaged]:
+        rule = night.draft.table.rule(page)
+        lines = len(night.draft.texts[page].splitlines())
+        if rule.form in (Form.ATTENTION, Form.ACTIVE) and rule.budget_lines and lines > rule.budget_lines:
+            night.tally.over_budget.append(
+                f"{page}: {lines} of {rule.budget_lines} lines; tasks and blockers stand there until they are done"
+            )
