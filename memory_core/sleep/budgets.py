@@ -21,12 +21,13 @@ from memory_core.sleep.sheet import Slot, counted_lines, sheet_of
 
 def hold_budget(night: Night, page: PageId) -> None:
     """Bring one page within its budget, if it has one."""
-    budget = night.draft.table.rule(page).budget_lines
+    rule = night.draft.table.rule(page)
+    budget, board = rule.budget_lines, rule.form is Form.CHANNEL
     if budget is None:
         return
-    over = counted_lines(night.draft.texts[page]) - budget
+    over = counted_lines(night.draft.texts[page], board=board) - budget
     while over > 0 and _give_up(night, page, over):
-        over = counted_lines(night.draft.texts[page]) - budget
+        over = counted_lines(night.draft.texts[page], board=board) - budget
     if over > 0:
         night.tally.over_budget.append(
             f"{page}: {over + budget} of {budget} lines; what is left must not leave by rule"
