@@ -58,6 +58,8 @@ class _Quotable:
 
     placed: Placed
     record: str = ""
+    bare: bool = False
+    """A line of a day's summary: it tells neither who said it nor why."""
 
 
 class OfflineAgent:
@@ -75,8 +77,9 @@ class OfflineAgent:
         if here := _own_words(ask) or _thread_root(ask):
             return here
         memory = [one for disclosure in ask.disclosures for one in _in_disclosure(disclosure)]
-        if not (hits := _fitting(memory, text)) and ask.disclosures[-1].indexed:
-            memory = await _searched(doors, text)
+        hits = _fitting(memory, text)
+        if all(memory[hit.number].bare for hit in hits) and ask.disclosures[-1].indexed:
+            memory += await _searched(doors, text)
             hits = _fitting(memory, text)
         if hits:
             return _quoting(memory, hits)
@@ -120,6 +123,7 @@ def _quoting(memory: Sequence[_Quotable], hits: Sequence[Hit]) -> Reply:
     best = hits[0].score
     good = [memory[hit.number] for hit in hits if hit.score >= best / 2]
     chosen: list[_Quotable] = []
+    good = [one for one in good if not one.bare] or good
     for one in sorted(good, key=lambda one: not one.record):  # stable: records first, else by score
         if len(chosen) < QUOTED and not any(_same(one, other) for other in chosen):
             chosen.append(one)
@@ -169,7 +173,8 @@ def _in_part(part: Loaded) -> Iterator[_Quotable]:
     for unit in units:
         if part.form in _BOARDS and _OWN_LINE.match(unit.body):
             continue
-        yield _Quotable(Placed(part.page, unit), next(names, "") if unit.record else "")
+        name = next(names, "") if unit.record else ""
+        yield _Quotable(Placed(part.page, unit), name, bare=part.form is Form.DAILY_LINES)
 
 
 def _said_here(ask: Ask) -> list[Message]:

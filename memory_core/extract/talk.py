@@ -16,7 +16,7 @@ that is spread over more than two messages, irony without a mark.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
@@ -94,7 +94,9 @@ def _taken_back(talk: Talk, position: int, own: Sequence[Sentence]) -> bool:
         match = _retraction(sentence.plain)
         if match is None or _labelled(talk, position, sentence):
             continue
-        old = _withdrawn(talk, position, said, joke=bool(cues_talk.JOKE.search(match.group())))
+        joke = bool(cues_talk.JOKE.search(match.group()))
+        own_joke = joke and len(topic(" ".join((*_texts(own[:number]), sentence.plain[: match.start()])))) > 2
+        old = _withdrawn(talk, position, said, joke=joke, own_joke=own_joke)
         if old is None:
             _object(talk, position)
         else:
@@ -146,13 +148,20 @@ def _labelled(talk: Talk, position: int, sentence: Sentence) -> bool:
     return found is not None and found.label
 
 
-def _withdrawn(talk: Talk, position: int, said: frozenset[str], *, joke: bool) -> Item | None:
-    """The item that a retraction means: the author's own latest, or another's that shares words; a joke: the last."""
+def _texts(sentences: Sequence[Sentence]) -> Iterator[str]:
+    return (sentence.plain for sentence in sentences)
+
+
+def _withdrawn(talk: Talk, position: int, said: frozenset[str], *, joke: bool, own_joke: bool) -> Item | None:
+    """The item that a retraction means: the author's own latest, or another's that shares words; a joke: the last.
+
+    `own_joke`: the message itself tells what it jokes about; then only an item that shares words is meant.
+    """
     author = talk.messages[position].author
     near = [item for item in talk.items if not item.dropped and position - item.at <= REACH]
     for item in reversed(near):
-        if joke and position - item.at <= 3 and (item.author == author or len(said) < 3 or shared(item.words, said)):
-            return item  # a joke of somebody's own is no word about what another one said before
+        if joke and position - item.at <= 3 and (not own_joke or shared(item.words, said)):
+            return item
         if not joke and (item.author == author or shared(item.words, said) >= 2):
             return item
     return None

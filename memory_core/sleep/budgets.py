@@ -2,7 +2,8 @@
 
 First the struck lines of superseded records, oldest first (the record that took their place names them still); then
 records, lowest score first, but never PROVEN ones, never those in conflict, and never a person's own sections, which
-are not counted either. What cannot be held is reported. A page of daily lines gives up its oldest days.
+are not counted either. What cannot be held is reported. A page of daily lines gives up its oldest days. A page of
+what is being done gives up nothing: it is reported.
 """
 
 from __future__ import annotations
@@ -22,12 +23,13 @@ from memory_core.sleep.sheet import Slot, counted_lines, sheet_of
 
 def hold_budget(night: Night, page: PageId, spared: Collection[str] = ()) -> None:
     """Bring one page within its budget, if it has one. `spared`: identities of records that came back just now."""
-    budget = night.draft.table.rule(page).budget_lines
+    rule = night.draft.table.rule(page)
+    budget, board = rule.budget_lines, rule.form is Form.CHANNEL
     if budget is None:
         return
-    over = counted_lines(night.draft.texts[page]) - budget
+    over = counted_lines(night.draft.texts[page], board=board) - budget
     while over > 0 and _give_up(night, page, over, spared):
-        over = counted_lines(night.draft.texts[page]) - budget
+        over = counted_lines(night.draft.texts[page], board=board) - budget
     if over > 0:
         night.tally.over_budget.append(
             f"{page}: {over + budget} of {budget} lines; what is left must not leave by rule"
@@ -73,3 +75,14 @@ def hold_days(night: Night) -> None:
         if old and night.put_away(night.archive, old):
             draft.do(DropBlocks(page, tuple(old)))
             night.tally.lines.append(f"moved {len(old)} of the oldest days from {page} to the archive (line budget)")
+
+
+def tell_boards(night: Night) -> None:
+    """A page of what is being done is told where it is too long: what is open leaves it when it is done."""
+    for page in [page for page in night.draft.texts if page not in night.damaged]:
+        rule = night.draft.table.rule(page)
+        lines = len(night.draft.texts[page].splitlines())
+        if rule.form in (Form.ATTENTION, Form.ACTIVE) and rule.budget_lines and lines > rule.budget_lines:
+            night.tally.over_budget.append(
+                f"{page}: {lines} of {rule.budget_lines} lines; tasks and blockers stand there until they are done"
+            )

@@ -24,7 +24,7 @@ from datetime import date
 
 from memory_core.forms.records import Record, parse
 from memory_core.layouts import Form
-from memory_core.sleep.budgets import hold_budget, hold_days
+from memory_core.sleep.budgets import hold_budget, hold_days, tell_boards
 from memory_core.sleep.fitness import archivable, is_proven, score
 from memory_core.sleep.likeness import Alike, contrary, said, same, supersedes, told_last
 from memory_core.sleep.merging import fullness, merged
@@ -45,6 +45,7 @@ def plan_rem(night: Night) -> None:
         _tidy(night, sheet)
         hold_budget(night, page, spared=sheet.returned)
     hold_days(night)
+    tell_boards(night)
 
 
 def _tidy(night: Night, sheet: Sheet) -> None:

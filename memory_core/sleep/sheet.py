@@ -143,11 +143,14 @@ def sheet_of(page: PageId, rule: PageRule, text: str) -> Sheet:
     return Sheet(page, rule, slots, lines)
 
 
-def counted_lines(text: str) -> int:
-    """The lines that count against a page's budget: all but a person's undated sections and entries of one line."""
+def counted_lines(text: str, *, board: bool = False) -> int:
+    """The lines that count against a page's budget: all but a person's undated sections and entries of one line.
+
+    `board`: what is open stands on the page too, an entry of one line each; these are counted.
+    """
     total = len(text.splitlines())
     for placed in parse(text).records:
-        if not (placed.level and is_kept(placed.record)):
+        if not (is_kept(placed.record) if placed.level else board):
             end = placed.end
             while text.startswith(("\n\n", "\n\r\n", "\r\n\r\n"), end):
                 end += 2 if text.startswith("\r\n", end) else 1

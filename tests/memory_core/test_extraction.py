@@ -327,8 +327,9 @@ def test_a_labelled_lesson_keeps_its_solution(join: str) -> None:
     assert found.body == f"the alarm failed because the key was missing{join}ixed by adding it to the image"
 
 
-def test_somebodys_own_joke_takes_nothing_of_anothers_back() -> None:
+@pytest.mark.parametrize("who", ["ben", "chen"])
+def test_a_joke_of_its_own_takes_nothing_back(who: str) -> None:
     decided = "ben: We decided to use Redis for the warehouse layout."
-    assert len(kept(decided, "chen: what if we painted the office in pink? just kidding")) == 1
-    for joke in ("ben: just kidding", "chen: just kidding", "chen: Redis in a warehouse, just kidding"):
-        assert not kept(decided, joke)
+    assert len(kept(decided, f"{who}: what if we painted the office in pink? just kidding")) == 1
+    for joke in ("just kidding", "just kidding, the cat walked over my keyboard", "Redis in a warehouse, kidding"):
+        assert not kept(decided, f"{who}: {joke}")

@@ -256,7 +256,8 @@ async def _measured(app: App, life: Life, scope: Scope, day: date, messages: int
         elif rule.form is not Form.JOURNAL and str(rule.file).endswith(".md"):
             tokens += count(text)
             if rule.budget_lines:
-                pages[page] = counted_lines(text), rule.budget_lines
+                counted = counted_lines if rule.form in WITH_RECORDS else _lines
+                pages[page] = counted(text), rule.budget_lines
             if rule.form in WITH_RECORDS:
                 here = _kept(text)
                 records += here
@@ -278,6 +279,10 @@ async def _measured(app: App, life: Life, scope: Scope, day: date, messages: int
         load_tokens,
         load_ms,
     )
+
+
+def _lines(text: str) -> int:
+    return len(text.splitlines())
 
 
 def _sleeps(nights: Sequence[Night]) -> Counter[str]:

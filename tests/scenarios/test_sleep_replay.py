@@ -131,14 +131,15 @@ def in_order(life: Life, last: date) -> None:
 
 
 def overgrown(life: Life) -> list[str]:
-    """Pages over budget at a month's end by more than what was written since the last REM."""
+    """Pages over budget at a month's end, which were so after the last REM too, without its report saying why."""
     found = []
     for month in life.months:
         nights = [one for one in life.nights if one.report.stage is Stage.REM and f"{one.at:%Y-%m}" <= month.name]
         for page, (lines, budget) in month.over.items():
             after = nights[-1].after.get(page) if nights else None
-            if after is not None and after.lines > budget:
-                found.append(f"{month.name}: {page} {lines}/{budget}, {after.lines} after REM of {nights[-1].at:%d}")
+            told = nights and any(one.startswith(f"{page}:") for one in nights[-1].report.over_budget)
+            if not told and nights and (after is None or after.lines > budget):
+                found.append(f"{month.name}: {page} {lines}/{budget}, also after REM of {nights[-1].at:%d}")
     return found
 
 
