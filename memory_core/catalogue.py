@@ -26,7 +26,7 @@ from functools import lru_cache
 
 from memory_core.clock import day_in
 from memory_core.errors import PageChanged
-from memory_core.flush.standing import Standing
+from memory_core.flush.standing import Standing, beside
 from memory_core.forms import daily, journal
 from memory_core.forms.board import BOARDS, board
 from memory_core.forms.record_values import shortened
@@ -72,10 +72,13 @@ async def rebuild_catalogue(handle: Handle, known: Standing | None = None, at: d
         unread = [page for page in journals if page not in lines or page == journals[-1]]
         standing = await standing.reading(handle, [*rows_of, *unread])
         lines |= {page: _events(standing.pages[page].text) for page in journals if page in standing.pages}
-        text = _rebuilt(
+        listed = [standing.pages[page] for page in rows_of if page in standing.pages]
+        text = await beside(
+            sum(len(page.text) for page in listed),
+            _rebuilt,
             handle,
             _with_rooms(handle, index.text, heard),
-            [standing.pages[page] for page in rows_of if page in standing.pages],
+            listed,
             lines,
             at or handle.clock.now(),
         )

@@ -23,7 +23,7 @@ from memory_core.catalogue import rebuild_catalogue
 from memory_core.errors import PageBlocked, PageChanged, PageDamaged, PageExists
 from memory_core.flush.draft import start_text
 from memory_core.flush.plans import Body, Receipt, Waiting, dump, dump_receipt, load
-from memory_core.flush.standing import Standing, together
+from memory_core.flush.standing import Standing, beside, together
 from memory_core.forms import flush_state, heartbeat, tasks
 from memory_core.handle import Handle, name_of
 from memory_core.ids import PageId
@@ -139,9 +139,7 @@ async def _bring(
     for _ in range(ATTEMPTS):
         standing, known = await _read(handle, page, known), None
         before = start if standing is None else standing.text
-        text = before
-        for operation in operations:
-            text = operation.apply(text, form)
+        text = await beside(len(before), _applied, operations, before, form)
         if text == before:
             return standing
         gone = not text and any(isinstance(operation, Unmake) for operation in operations)
@@ -154,6 +152,12 @@ async def _bring(
             await keep_copy(handle, standing)
         await _commit(handle, Change(page, None if gone else text, standing.stamp if standing else None))
     raise PageChanged(f"{page} kept changing while it was written; what was to be written waits for the next flush.")
+
+
+def _applied(operations: Sequence[Operation], text: str, form: Form) -> str:
+    for operation in operations:
+        text = operation.apply(text, form)
+    return text
 
 
 def _is_broken(standing: PageText) -> bool:

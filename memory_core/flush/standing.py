@@ -7,15 +7,19 @@ noticed by the store, and only then is a page read anew. Nothing here outlives i
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from memory_core.handle import Handle
 from memory_core.ids import PageId
 from memory_core.store.base import PageText
 
 T = TypeVar("T")
+Given = ParamSpec("Given")
+
+_BIG_CHARACTERS = 30_000
+"""To look through so much takes some ten milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,13 @@ class Standing:
         """These pages but for those that exist no more."""
         left = {page: one for page, one in self.pages.items() if page not in gone}
         return Standing(tuple(page for page in self.listed if page not in gone), left)
+
+
+async def beside(size_characters: int, work: Callable[Given, T], *given: Given.args, **named: Given.kwargs) -> T:
+    """What `work` gives: of big texts in a thread, so that the loop answers meanwhile; a hop costs more for small."""
+    if size_characters < _BIG_CHARACTERS:
+        return work(*given, **named)
+    return await asyncio.to_thread(work, *given, **named)
 
 
 async def together(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:

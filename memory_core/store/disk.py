@@ -147,6 +147,13 @@ class Disk:
         with os.scandir(descriptor) as found:
             return [(entry.name, _kind(entry)) for entry in found]
 
+    def kind(self, name: str, parent: int) -> EntryKind:
+        """What stands under one name in a folder, links not followed. Raises FileNotFoundError."""
+        mode = os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode
+        if stat.S_ISREG(mode):
+            return EntryKind.FILE
+        return EntryKind.FOLDER if stat.S_ISDIR(mode) else EntryKind.OTHER
+
     def now_ns(self) -> int:
         """The wall time that the system gives to files."""
         return time.time_ns()

@@ -86,7 +86,7 @@ class FileStores:
 
     async def _pages(self, pages: ScopePages) -> tuple[PageId, ...]:
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._readers, pages.existing, self._tree.names)
+        return await loop.run_in_executor(self._readers, pages.existing, self._tree.names, self._tree.has)
 
     async def _commit(self, pages: ScopePages, changes: Sequence[Change]) -> tuple[Stamp, ...]:
         work = [(pages.writable(change.page), change) for change in changes]

@@ -8,6 +8,7 @@ which the operator may write: it is checked here once more, so that no name can 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -24,6 +25,8 @@ NAME_LIMIT_BYTES = 255
 FilesIn = Callable[[PurePosixPath], Iterable[str]]
 """Gives the names of the ordinary files in a folder; none where the folder does not exist."""
 
+HasFile = Callable[[PurePosixPath], bool]
+"""Tells whether an ordinary file of that name stands there."""
 
 _UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
@@ -70,12 +73,19 @@ class ScopePages:
             raise BadInput(f"{page!r} is shared by every memory and is changed by hand only; write to another page.")
         return self.file(page)
 
-    def existing(self, files_in: FilesIn) -> tuple[PageId, ...]:
-        """The pages that stand on disk, sorted."""
+    def existing(self, files_in: FilesIn, has_file: HasFile | None = None) -> tuple[PageId, ...]:
+        """The pages that stand on disk, sorted.
+
+        With `has_file` no folder is listed for one file's sake: the one with all groups' indexes may hold thousands.
+        """
         found: set[PageId] = set()
         listed: dict[PurePosixPath, frozenset[str]] = {}
-        for rule in self.layout.table(self.scope).rules:
-            place = self.layout.place(self.scope, rule, "*")
+        places = [(rule, self.layout.place(self.scope, rule, "*")) for rule in self.layout.table(self.scope).rules]
+        wanted = Counter(place.parent for _, place in places)
+        for rule, place in places:
+            if has_file and wanted[place.parent] == 1 and not rule.page.endswith("*"):
+                found |= {rule.page} if has_file(place) else set()
+                continue
             if place.parent not in listed:
                 listed[place.parent] = frozenset(files_in(place.parent))
             if not rule.page.endswith("*"):

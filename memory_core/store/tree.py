@@ -143,6 +143,15 @@ class Tree:
                 return ()
         return tuple(sorted(name for name, entry in found if entry is kind and not _TEMPORARY.fullmatch(name)))
 
+    def has(self, file: PurePosixPath) -> bool:
+        """Does this file stand there? Its folder, which may hold thousands, is not read. Raises StoreFailed."""
+        with translated(file):
+            try:
+                with self.folder(file.parent) as folder:
+                    return self.disk.kind(file.name, folder) is EntryKind.FILE
+            except FileNotFoundError:
+                return False
+
     def sweep(self) -> tuple[PurePosixPath, ...]:
         """Remove left-over temporary files; the paths of those removed. Only for who holds the workspace."""
         removed: list[PurePosixPath] = []

@@ -269,9 +269,10 @@ async def main(*, as_json: bool = False) -> None:
     if as_json:
         sys.stdout.write(json.dumps({"rows": [asdict(row) for row in rows], "peak_mib": memory, "load": load}) + "\n")
         return
-    Console().print(_shown(rows))
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    console.print(_shown(rows))
     told = ", ".join(f"{does} {mib:.0f} MiB" for does, mib in memory.items())
-    Console().print(f"peak memory of a process with {RECORDS[-1]:,} records: {told}\n{load}")
+    console.print(f"peak memory of a process with {RECORDS[-1]:,} records: {told}\n{load}")
 
 
 if __name__ == "__main__":

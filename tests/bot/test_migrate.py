@@ -18,7 +18,7 @@ from memory_core.clock import ManualClock
 from memory_core.errors import BadInput, PageChanged, PageDamaged
 from memory_core.first_join import ensure_index
 from memory_core.flush.plans import Body, Receipt, Trigger, dump
-from memory_core.forms.records import Record
+from memory_core.forms.records import Record, render
 from memory_core.ids import DirectScope, GroupScope, PageId, PersonKey, message_key
 from memory_core.layout_note import MIGRATING, NOTE
 from memory_core.layouts import LAYOUTS, Kind
@@ -31,7 +31,7 @@ from memory_core.store.pages import ScopePages
 from memory_core.store.tree import Tree
 from memory_core.workspace import initialise
 from tests.bot.command_line import CommandLine, remem
-from tests.memory_core.migration_kit import BUILD, DIRECTIONS, OWNER, bare, pages, records_in
+from tests.memory_core.migration_kit import BUILD, DIRECTIONS, OWNER, bare, pages, record, records_in
 from tests.scale import scale
 from tests.scenarios.stage import ANA, Stage, channel, direct, stage
 from tests.scenarios.terminal import START, settings
@@ -422,6 +422,10 @@ async def test_uses_of_records_are_counted_and_timers_stay(tmp_path: Path) -> No
         assert [timer.key for timer in await on.app.schedule._timers.due(START)] == ["idle/x"]
 
 
+def _write_longterm(file: Path, made: Record) -> None:
+    file.write_text(f"# Long-term\n\n{render(made)}")
+
+
 @pytest.mark.asyncio
 async def test_people_whose_keys_have_capitals_keep_their_ledger(tmp_path: Path) -> None:
     clock = ManualClock(START)
@@ -429,10 +433,14 @@ async def test_people_whose_keys_have_capitals_keep_their_ledger(tmp_path: Path)
     async with stage(tmp_path, clock=clock) as on:
         handle = on.app.parts.handles.open(DirectScope(bo))
         await ensure_index(handle, UTC)
+        made = record(Kind.DECISION, 0)
+        await asyncio.to_thread(_write_longterm, tmp_path / "people/slack-t1-u2/memory/main/longterm.md", made)
         body = Body(Receipt(1, Trigger.COMMAND, at=START), (), None, True, ())
         await handle.ledger.save_plan(Plan("1.0", 1, dump(body)))
         await handle.ledger.close_plan(Plan("1.0", 1, dump(body)))
-        await handle.ledger.mark_written(message_key(DM.room.key, "1"), PageId("longterm"), "decision/x")
+        await handle.ledger.mark_written(
+            message_key(DM.room.key, "1"), PageId("longterm"), f"decision/{made.identity}"
+        )
     await move(tmp_path, "dreaming")
     assert (tmp_path / "people/slack-t1-u2/memory/INDEX.md").exists()
     async with stage(tmp_path, layout="dreaming", clock=clock) as on:
@@ -440,7 +448,7 @@ async def test_people_whose_keys_have_capitals_keep_their_ledger(tmp_path: Path)
         last = await ledger.last_plan()
         assert last is not None
         assert last.id == "1.1"
-        assert [page for _, page, _ in await ledger.written()] == ["state/tasks"]
+        assert [page for _, page, _ in await ledger.written()] == ["decisions"]
 
 
 def test_the_homes_of_the_layouts_are_as_the_documents_say() -> None:

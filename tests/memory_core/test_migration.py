@@ -341,6 +341,22 @@ def test_an_unclosed_fence_swallows_nothing() -> None:
         assert "never closed" in "".join(after.pages.values())
 
 
+def test_two_unclosed_fences_that_meet_on_one_page_do_not_close_each_other() -> None:
+    texts = pages(APM, BUILD)
+    for page, day in (("experience", "2026-08-31"), ("project", "2020-01-01")):
+        texts[PageId(page)] += f"\n## [{day}] Broken {page}\n- Body: y\n```\nopen\n"
+    said = {one.identity for _, one in records_in(APM, BUILD, texts)}
+    after = move(APM, ADAPTIVE, BUILD, texts)
+    assert said <= {one.identity for _, one in records_in(ADAPTIVE, BUILD, after.pages)}
+    old = {PageId("decisions"): "# Decisions\n", PageId("lessons"): "# Lessons\n"}
+    for page, day in (("decisions", "2026-08-31"), ("lessons", "2020-01-01")):
+        old[PageId(page)] += f"\n## [{day}] Broken {page}\n- Body: y\n```\nopen\n"
+    old[PageId("decisions")] = old[PageId("decisions")] + "\n" + render(record(Kind.DECISION, 0))
+    said = {one.identity for _, one in records_in(DREAMING, BUILD, old)}
+    after = move(DREAMING, APM, BUILD, old)
+    assert said == {one.identity for _, one in records_in(APM, BUILD, after.pages)}
+
+
 def test_a_wide_table_and_lines_below_a_task_are_kept_verbatim() -> None:
     wide = "# Attention\n\n## Active Tasks\n\n| Task | Status | Cost |\n|---|---|---|\n| paint | pending | 30 EUR |\n"
     after = move(APM, ADAPTIVE, BUILD, {PageId("attention"): wide})
