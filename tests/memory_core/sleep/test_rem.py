@@ -267,7 +267,7 @@ async def test_a_budget_gives_up_the_lowest_scores_and_says_what_it_cannot() -> 
 @pytest.mark.asyncio
 async def test_what_is_unresolved_counts_against_the_budget_of_a_channel_context() -> None:
     bed = Bed(ADAPTIVE)
-    page = "".join(f"#{render(record(f'plum{n} stone{n}', n, number=n + 1))}\n" for n in range(15))
+    page = "".join(f"#{render(record(f'plum{n} stone{n}', n, number=n + 1))}\n" for n in range(30))
     tasks = "".join(f"- **peel pear {n}**: @ana <!-- slack:T1:C9:{n}.1 -->\n" for n in range(12))
     text = f"# build\n\n## Current Topics\n\n## Recent Decisions\n\n{page}\n## Unresolved\n\n{tasks}"
     bed.put("channel_context", text)
