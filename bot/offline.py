@@ -78,7 +78,7 @@ class OfflineAgent:
             return here
         memory = [one for disclosure in ask.disclosures for one in _in_disclosure(disclosure)]
         hits = _fitting(memory, text)
-        if all(memory[hit.number].bare for hit in hits) and ask.disclosures[-1].indexed:
+        if not _is_answer(memory, hits, text) and ask.disclosures[-1].indexed:
             memory += await _searched(doors, text)
             hits = _fitting(memory, text)
         if hits:
@@ -116,6 +116,19 @@ def _fitting(quotable: Sequence[_Quotable], question: str) -> tuple[Hit, ...]:
     asked = len(dict.fromkeys(terms(question)))
     hits = strong(rank([one.placed for one in quotable], question))
     return tuple(hit for hit in hits if hit.shared >= 2 or hit.shared >= _SHARE * asked)
+
+
+def _is_answer(memory: Sequence[_Quotable], hits: Sequence[Hit], question: str) -> bool:
+    """Do these hits answer, so that no search is needed?
+
+    A line that tells no source does not. A record that holds but two thirds of the question's words may be about
+    another matter of the kind (another thing that was decided), while the one that is meant is in the archive.
+    """
+    best = next((hit for hit in hits if not memory[hit.number].bare), None)
+    if best is None:
+        return False
+    asked = len(dict.fromkeys(terms(question)))
+    return not memory[best.number].record or 3 * best.shared > 2 * asked
 
 
 def _quoting(memory: Sequence[_Quotable], hits: Sequence[Hit]) -> Reply:

@@ -24,12 +24,12 @@ from memory_core.sleep.sheet import Slot, counted_lines, sheet_of
 def hold_budget(night: Night, page: PageId, spared: Collection[str] = ()) -> None:
     """Bring one page within its budget, if it has one. `spared`: identities of records that came back just now."""
     rule = night.draft.table.rule(page)
-    budget, board = rule.budget_lines, rule.form is Form.CHANNEL
+    budget, own = rule.budget_lines, rule.sections if rule.form is Form.CHANNEL else ()
     if budget is None:
         return
-    over = counted_lines(night.draft.texts[page], board=board) - budget
+    over = counted_lines(night.draft.texts[page], own) - budget
     while over > 0 and _give_up(night, page, over, spared):
-        over = counted_lines(night.draft.texts[page], board=board) - budget
+        over = counted_lines(night.draft.texts[page], own) - budget
     if over > 0:
         night.tally.over_budget.append(
             f"{page}: {over + budget} of {budget} lines; what is left must not leave by rule"

@@ -62,9 +62,8 @@ class Diary:
     new: dict[PageId, dict[str, Pair]] = field(default_factory=dict)
     """The records that are promoted, by page and identity: block and heading. A page is written once."""
     left: set[PageId] = field(default_factory=set)
-    """Journals with lines that wait: they stay where they are."""
+    """Journals with lines that wait: they stay where they are. `late`: for want of time."""
     late: set[PageId] = field(default_factory=set)
-    """Those of them that this run had no time for."""
 
     def absorb(self, lines: Iterable[Line]) -> None:
         """Note that the lines were taken up; only those of ours will be marked."""
@@ -96,8 +95,8 @@ def plan_deep(night: Night, diary: Diary) -> None:
             continue
         if group.reason:
             _promote(diary, group)
+    diary.left |= diary.late
     if diary.late:
-        diary.left |= diary.late
         night.tally.held_back.append(f"the time of this run was over; {len(diary.late)} journals are read next time")
     for page, new in diary.new.items():
         blocks = tuple(new.values())

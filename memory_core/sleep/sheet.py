@@ -9,7 +9,7 @@ record further down, it would pair with the open one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import date
 
@@ -143,14 +143,14 @@ def sheet_of(page: PageId, rule: PageRule, text: str) -> Sheet:
     return Sheet(page, rule, slots, lines)
 
 
-def counted_lines(text: str, *, board: bool = False) -> int:
+def counted_lines(text: str, own: Collection[str] = ()) -> int:
     """The lines that count against a page's budget: all but a person's undated sections and entries of one line.
 
-    `board`: what is open stands on the page too, an entry of one line each; these are counted.
+    `own`: the sections in which remem itself writes entries of one line; these count.
     """
     total = len(text.splitlines())
     for placed in parse(text).records:
-        if not (is_kept(placed.record) if placed.level else board):
+        if not ((placed.level and is_kept(placed.record)) or placed.record.title in own):
             end = placed.end
             while text.startswith(("\n\n", "\n\r\n", "\r\n\r\n"), end):
                 end += 2 if text.startswith("\r\n", end) else 1

@@ -375,7 +375,7 @@ async def test_case_145_new_notes_of_which_nothing_can_be_read_are_warned_of(tmp
                 page = tmp_path / f"memory/groups/build/journal/{on.clock.now():%Y-%m-%d}.md"
                 page.parent.mkdir(parents=True, exist_ok=True)
                 page.write_text(
-                    f"# {page.stem} (+00:00)\n\n## 14:30 Notes\n\n### Anchors\n- https://example.org/{number}\n"
+                    f"# {page.stem} (+00:00)\n\n## 14:30 Notes\n\n### Learned\n- score=0.5{number} recalls=0\n"
                 )
                 await _days(on, 3)
         runs = [line for line in lines if line["event"] == "slept" and line["stage"] == "deep"]

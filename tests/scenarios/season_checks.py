@@ -6,6 +6,7 @@ Every check asks the layout's table, and knows no layout. Where a statement stan
 
 from __future__ import annotations
 
+import asyncio
 import difflib
 import json
 import re
@@ -187,14 +188,15 @@ def what_is_worth_little_is_in_the_archive(one: Seen, script: Season) -> None:
         assert not one.records(old.code), (old.code, one.records(old.code))
         assert one.with_code(old.code, Form.ARCHIVE), old.code
     for fate, kind, value in ((Fate.OLD, Kind.DECISION, Value.MEDIUM), (Fate.TOOL, Kind.TOOL, Value.LOW)):
-        home = one.on.layout.table(one.scope).home_of(kind)
+        table = one.on.layout.table(one.scope)
+        home = table.home_of(kind)
         for old in script.of(one.place, fate):
-            if home is not None:
+            if kind in table.kinds or (home and kind is Kind.DECISION):  # a tool that is named once is not promoted
                 ((page, placed),) = one.records(old.code, Form.ARCHIVE)
                 block = one.pages[page][placed.start : placed.end]
-                assert re.search(rf"^- Archived: \d{{4}}-\d\d-\d\d, score=\d+, page={home}$", block, re.MULTILINE), (
-                    block
-                )
+                assert re.search(
+                    rf"^- Archived: \d{{4}}-\d\d-\d\d, score=\d+, page={home}(?:, section=.+)?$", block, re.MULTILINE
+                ), block
                 assert placed.record.value is value
 
 
@@ -206,10 +208,15 @@ def a_fact_that_was_told_twice_stands_once(one: Seen, script: Season) -> None:
 
 
 def what_was_taken_back_does_not_hold(one: Seen, script: Season) -> None:
-    """The old decision is no record of a page any more, other than struck."""
+    """The old decision is no record of a page any more, other than struck; unless it had left for the archive before.
+
+    A retraction reaches pages, not the archive; there the answer's day tells that it is old.
+    """
     (turned,) = script.of(one.place, Fate.TURNED)
-    standing = [placed.record for _, placed in one.records(turned.code) if turned.text in placed.record.body]
-    assert not standing, standing
+    left = [line for report in one.on.reports_of(one.place) for line in report.lines if "archived" in line]
+    if not any(turned.code in line for line in left):
+        standing = [placed.record for _, placed in one.records(turned.code) if turned.text in placed.record.body]
+        assert not standing, standing
 
 
 def conflicts_are_listed(one: Seen, script: Season) -> None:
@@ -234,7 +241,7 @@ def tasks_age(one: Seen, script: Season, status: str) -> None:
     assert not one.with_code(done.code, Form.ATTENTION, Form.ACTIVE)
     for page in one.of_form(*_BOARDS):
         assert page in one.with_code(late.code)
-    line = next(line for line in status.splitlines() if line.startswith("- tasks:"))
+    line = next(line for line in status.splitlines() if "tasks:" in line)
     assert late.code in line
     assert "overdue" in line
 
@@ -306,7 +313,7 @@ async def the_audit_finds_no_error(on: World) -> list[Finding]:
     """Of every memory and of the workspace; what else it found."""
     found = [finding for place in Place for finding in await audit(on.handle(place))]
     scopes = tuple({on.scope(place) for place in Place} | {_owner(on)})
-    found += stranger_findings(Tree(on.workspace), on.layout, scopes)
+    found += await asyncio.to_thread(stranger_findings, Tree(on.workspace), on.layout, scopes)
     errors = [finding for finding in found if finding.severity is Severity.ERROR]
     assert not errors, errors
     return found

@@ -31,8 +31,8 @@ from tests.scenarios.season import DAYS, HOURS, PURPOSES, Fate, Place, Season, b
 from tests.scenarios.season_world import Platform, World, world
 from tests.scenarios.terminal import START
 
-RESTART = 36
-"""The program is stopped on this day, in the middle of a talk."""
+RESTART = (36, Place.OPS)
+"""The program is stopped in the middle of this talk, and started again."""
 ASKED = (
     Fate.USED, Fate.SHAPES, Fate.OLD, Fate.LESSON, Fate.CHINESE, Fate.TOLD_TWICE, Fate.TURNED, Fate.CONFLICT,
     Fate.TOOL,
@@ -57,7 +57,7 @@ async def live(on: World, said: Season) -> None:
             hour, minute = HOURS[talk.place]
             await on.time_passes(START.replace(hour=hour, minute=minute) + timedelta(days=day))
             for at, line in enumerate(talk.lines):
-                if day == RESTART and at == 1:
+                if (day, talk.place, at) == (*RESTART, 1):
                     await on.stop()
                     await on.start()
                 await (on.asks if line.asks else on.says)(talk.place, line.who, line.text)

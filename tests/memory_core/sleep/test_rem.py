@@ -12,6 +12,7 @@ import pytest
 from memory_core.candidates import Value
 from memory_core.forms.journal import Part
 from memory_core.forms.records import Record, parse, render
+from memory_core.layouts import ADAPTIVE
 from memory_core.sleep.report import Caps, Stage
 from memory_core.sleep.sheet import counted_lines
 from tests.memory_core.sleep.kit import TODAY, Bed, note, page_of, record
@@ -284,6 +285,21 @@ async def test_a_budget_gives_up_the_lowest_scores_and_says_what_it_cannot() -> 
     put(bed, *[record(f"plum{n} stone{n}", 1, hits=5, number=n + 1) for n in range(60)])
     report = await bed.sleep()
     assert report.over_budget[0].startswith("experience: ")
+
+
+@pytest.mark.asyncio
+async def test_what_is_unresolved_counts_against_the_budget_of_a_channel_context() -> None:
+    bed = Bed(ADAPTIVE)
+    page = "".join(f"#{render(record(f'plum{n} stone{n}', n, number=n + 1))}\n" for n in range(30))
+    tasks = "".join(f"- **peel pear {n}**: @ana <!-- slack:T1:C9:{n}.1 -->\n" for n in range(12))
+    text = f"# build\n\n## Current Topics\n\n## Recent Decisions\n\n{page}\n## Unresolved\n\n{tasks}"
+    bed.put("channel_context", text)
+    assert len(text.splitlines()) > 100
+    report = await bed.sleep()
+    assert report.archived > 0
+    assert len(bed.text("channel_context").splitlines()) <= 100
+    assert tasks in bed.text("channel_context")
+    assert report.over_budget == ()
 
 
 @pytest.mark.asyncio
