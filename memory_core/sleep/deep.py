@@ -269,8 +269,7 @@ def _together(lines: Sequence[Line]) -> list[Group]:
 
 def _promote(diary: Diary, group: Group) -> None:
     """Write the group's record, and take its lines up."""
-    night = diary.night
-    kind = group.kind
+    night, kind = diary.night, group.kind
     home = _home(night, kind, group.text)
     if home is None or kind in night.draft.table.not_kept:
         return
