@@ -192,7 +192,7 @@ class NamesFile:
 
     def _answer(self, batch: Sequence[_Claim]) -> list[str | NamesDamaged]:
         for _ in range(_TRIES):
-            with suppress(PageChanged, PageExists):
+            with suppress(PageChanged, PageExists), self._indexes.still():
                 seen = self._look()
                 known = not seen.table.changed and all(
                     claim.room in self._agreed and seen.table.knows(claim.room, claim.title) for claim in batch

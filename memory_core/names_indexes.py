@@ -7,7 +7,8 @@ be read or names no rooms says nothing. Blocking; an index is read again only wh
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import PurePosixPath
 
 from memory_core.errors import BadInput, StoreFailed
@@ -28,6 +29,17 @@ class NamesIndexes:
         self._tree = tree
         self._layout = layout
         self._read: dict[str, tuple[Mark, tuple[RoomKey, ...]]] = {}
+        self._still = False
+        self._found: dict[RoomKey, list[str]] | None = None
+
+    @contextmanager
+    def still(self) -> Iterator[None]:
+        """In this block `groups_of` looks at all indexes once at most: what many rooms ask is asked of one moment."""
+        self._still, self._found = True, None
+        try:
+            yield
+        finally:
+            self._still, self._found = False, None
 
     def groups(self) -> tuple[str, ...]:
         """Names that memory on disk has, sorted: an index, or a folder. Raises StoreFailed."""
@@ -61,4 +73,11 @@ class NamesIndexes:
 
     def groups_of(self, room: RoomKey) -> tuple[str, ...]:
         """The groups whose indexes name the room. Raises StoreFailed where the groups cannot be listed."""
-        return tuple(name for name in self.groups() if room in self.rooms(name))
+        if not self._still:
+            return tuple(name for name in self.groups() if room in self.rooms(name))
+        if self._found is None:
+            self._found = {}
+            for name in self.groups():
+                for named in self.rooms(name):
+                    self._found.setdefault(named, []).append(name)
+        return tuple(dict.fromkeys(self._found.get(room, ())))

@@ -177,7 +177,11 @@ class AttentionDraft:
                 status = tasks.status_of(row.status) or TaskStatus.PENDING
                 known[row.key] = Task(tasks.task_id(fact.sources[0].keys[0], row.task), row.task, status)
         asked = words(fact.text if fact.kind is Kind.STATUS else fact.title)
-        return best(asked, ((task, words(task.title)) for task in known.values()))
+        among = [(task, words(task.title)) for task in known.values()]
+        if fact.kind is Kind.TASK and tasks.status_of(fact.status) in (None, TaskStatus.PENDING):
+            # "Renew the certificate of the blog" is not "… of the shop": a new task is known only if it says no more.
+            among = [(task, one) for task, one in among if asked.terms <= one.terms and asked.numbers == one.numbers]
+        return best(asked, among)
 
     def _new(self, fact: Fact, status: TaskStatus) -> bool:
         title = one_line(fact.title, 120)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from threading import Lock
@@ -90,8 +90,7 @@ class FileStores:
 
     async def _commit(self, pages: ScopePages, changes: Sequence[Change]) -> tuple[Stamp, ...]:
         work = [(pages.writable(change.page), change) for change in changes]
-        loop = asyncio.get_running_loop()
-        return await finished(loop.run_in_executor(self._writers, self._apply_all, work))
+        return await _done_or_never(self._writers.submit(self._apply_all, work))
 
     def _apply_all(self, work: Sequence[tuple[PurePosixPath, Change]]) -> tuple[Stamp, ...]:
         stamps = [self._apply(file, change) for file, change in work]
@@ -123,6 +122,27 @@ async def finished(work: asyncio.Future[T]) -> T:
         if not work.cancelled():
             work.exception()  # looked at, so that the loop does not report it as never retrieved
         raise
+
+
+async def _done_or_never(work: Future[T]) -> T:
+    """The outcome of `work`. A cancellation takes it out of the queue; what has begun is finished first.
+
+    At the end of the program hundreds of scopes may stand in the queue: the end must not wait for all of them.
+    """
+    outcome = asyncio.wrap_future(work)
+    try:
+        return await asyncio.shield(outcome)
+    except asyncio.CancelledError:
+        if not work.cancel():
+            await finished(asyncio.ensure_future(_over(outcome)))
+        raise
+
+
+async def _over(outcome: asyncio.Future[T]) -> None:
+    """Wait for it, and look at it, so that the loop does not report it as never retrieved."""
+    await asyncio.wait([outcome])
+    if not outcome.cancelled():
+        outcome.exception()
 
 
 class FileStore:

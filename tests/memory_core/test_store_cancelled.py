@@ -49,6 +49,29 @@ async def test_a_cancelled_commit_is_finished_before_the_cancellation_is_felt(tm
     assert temporary_files(tmp_path) == []
 
 
+@pytest.mark.asyncio
+async def test_a_cancelled_commit_that_waits_behind_others_never_happens(tmp_path: Path) -> None:
+    gate = _Gate()
+    stores = FileStores(tmp_path, APM, disk=gate)
+    groups = [f"room-{number}" for number in range(20)]
+    tasks = [
+        asyncio.create_task(stores.open(GroupScope(group)).commit([Change(INDEX, group, None)])) for group in groups
+    ]
+    await asyncio.to_thread(gate.reached.wait, 10)
+    for task in tasks:
+        task.cancel()
+    done, begun = await asyncio.wait(tasks, timeout=0.2)
+    assert len(begun) <= 2, "only what the two threads are at is waited for"
+    assert all(task.cancelled() for task in done)
+    gate.go_on.set()
+    await asyncio.wait(tasks)
+    await asyncio.to_thread(stores.close)
+    written = sorted(file.stem for file in (tmp_path / "memory/groups").glob("*.md"))
+    assert len(written) <= 2
+    assert all((tmp_path / f"memory/groups/{group}.md").read_text() == group for group in written)
+    assert temporary_files(tmp_path) == []
+
+
 class _OpeningGate(_Gate):
     """Lets a test look while a file is being opened for reading."""
 

@@ -138,3 +138,22 @@ async def test_without_an_index_nothing_is_written_at_once() -> None:
     candidate = Candidate(Kind.TASK, "ship it", "ship it", ANA, (MessageKey("slack:T1:C9:n1"),))
     with pytest.raises(NoIndex):
         await write_now(world.handle, candidate, UTC)
+
+
+@pytest.mark.asyncio
+async def test_tasks_of_one_make_about_other_things_are_tasks_of_their_own() -> None:
+    world = World()
+    said = (
+        "task: renew the certificate of the shop",
+        "task: renew the certificate of the blog",
+        "task: renew it all",
+    )
+    for key in await world.say(*said):
+        entry = await world.handle.ledger.find(key)
+        candidate = labelled(entry.message) if entry else None
+        assert candidate is not None
+        await write_now(world.handle, candidate, UTC)
+    titles = [row.task for row in attention.parse(world.text("attention")).tasks]
+    assert titles == [one.removeprefix("task: ") for one in said]
+    await world.flush()
+    assert [row.task for row in attention.parse(world.text("attention")).tasks] == titles
