@@ -42,6 +42,7 @@ from memory_core.clock import Clock, SystemClock, day_in
 from memory_core.errors import LedgerDamaged
 from memory_core.extract import RulesExtractor
 from memory_core.handle import Handles
+from memory_core.layout_note import require_layout
 from memory_core.layouts import Layout, layout_named
 from memory_core.ledger.base import Ledger
 from memory_core.ledger.database import Faults, no_faults
@@ -54,6 +55,7 @@ from memory_core.names_file import NamesFile
 from memory_core.redact import mask as redact
 from memory_core.store.disk import Disk
 from memory_core.store.files import FileStores, OnRead, finished
+from memory_core.store.tree import Tree
 from memory_core.tokens import Counter, load_counter
 from memory_core.workspace import LEDGER, Workspace
 
@@ -209,9 +211,13 @@ async def reading(
 ) -> AsyncIterator[tuple[Handles, NamesFile]]:
     """Handles and names for a command that only reads: no lock is taken, nothing is created, no ledger is opened.
 
-    `layout`: another one than the settings'.
+    `layout`: another one than the settings'; without it a workspace in another layout is refused. Raises BadInput,
+    StoreFailed.
     """
-    clock, layout = SystemClock(), layout or layout_named(settings.layout)
+    if layout is None:
+        layout = layout_named(settings.layout)
+        await asyncio.to_thread(require_layout, Tree(settings.workspace), layout)
+    clock = SystemClock()
     stores, names = FileStores(settings.workspace, layout), NamesFile(settings.workspace, layout, clock=clock)
     try:
         counter = await asyncio.to_thread(load_counter)

@@ -88,6 +88,8 @@ async def audited(settings: Settings, wanted: Wanted, *, known: Path | None = No
     if not await asyncio.to_thread(settings.workspace.is_dir):
         raise BadInput(f"There is no workspace {settings.workspace}; give a folder that holds a memory.")
     layout = _layout(wanted.layout, settings)
+    if not wanted.layout:
+        await asyncio.to_thread(require_layout, Tree(settings.workspace), layout)
     zone = await asyncio.to_thread(host_zone)
     async with reading(settings, zone, layout) as (handles, names):
         scopes = await _scopes(settings, layout, names, wanted.scope)
