@@ -216,7 +216,8 @@ async def reading(
     """
     if layout is None:
         layout = layout_named(settings.layout)
-        await asyncio.to_thread(require_layout, Tree(settings.workspace), layout)
+        if await asyncio.to_thread(settings.workspace.is_dir):
+            await asyncio.to_thread(require_layout, Tree(settings.workspace), layout)
     clock = SystemClock()
     stores, names = FileStores(settings.workspace, layout), NamesFile(settings.workspace, layout, clock=clock)
     try:
