@@ -32,7 +32,6 @@ from bot.run import to_its_end, until_stopped
 from memory_core import lexicon
 from memory_core.candidates import Candidate, Extractor, Request
 from memory_core.clock import ManualClock
-from memory_core.redact import mask as masking
 from memory_core.tokens import load_counter
 from tests.scenarios.damage import unlike
 from tests.scenarios.killer import ANY, BEFORE, KilledDisk, Killer, Point, Report, reporter
@@ -302,11 +301,13 @@ def _born(order: Order, report: Report) -> None:
 
 
 def main() -> None:
-    """Load what all runs need, then take orders until there are none."""
+    """Load what all runs need, then take orders until there are none.
+
+    The masker of secrets is left to each run: what it is made of has threads of its own, which a fork does not take.
+    """
     report = reporter(os.dup(1))
     os.dup2(2, 1)
     load_counter().count("warm")
-    masking.load()
     lexicon.load()
     report(ready=True)
     for line in sys.stdin.buffer:
