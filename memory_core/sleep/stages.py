@@ -98,12 +98,13 @@ async def undigested(handle: Handle, zone: tzinfo, heartbeat: Heartbeat | None =
         name = page.partition("/")[2]
         if handle.table.rule(page).form is Form.JOURNAL and name >= since.isoformat():
             text = await handle.store.read(page)
-            found += bool(text and await asyncio.to_thread(_has_lines, page, text.text))
+            found += bool(text and await asyncio.to_thread(_has_lines, page, text.text, _place(handle)))
     return found
 
 
-def _has_lines(page: PageId, text: str) -> bool:
-    return bool(read_day(page, text, "").lines)
+def _has_lines(page: PageId, text: str, place: str) -> bool:
+    """`place` as the sleep that may follow gives it, which then finds the journal read."""
+    return bool(read_day(page, text, place).lines)
 
 
 async def _standing(handle: Handle) -> Standing:
