@@ -199,7 +199,7 @@ class _Writer:
     def story(self) -> None:
         """What happens to every kind of statement, once."""
         used = self.states(Fate.USED, 1, "ana", "We decided to use {code} for the {topic}.", "nightly export")
-        for day in (4, 7, 10, 13, 16, 19):
+        for day in (4, 7, 10, 13, 16):
             self.says(day, "ben", used.question, used.code, asks=True)
         self.states(Fate.SHAPES, 1, "ben", "We decided to use {code} as the {topic}.", "billing database")
         self.states(Fate.OLD, 1, "ana", "decision: {code} for the {topic}, it is quiet", "coat rack")
@@ -229,7 +229,7 @@ class _Writer:
     def _turned(self) -> None:
         old = self.states(Fate.TURNED, 4, "ana", "We decided to use {code} for the {topic}.", "image registry")
         self.says(36, "ana", f"We decided to no longer use {old.code} for the image registry.", old.code)
-        new = self.states(Fate.FILLER, 36, "ana", "We decided to use {code} for the {topic}.", "image registry")
+        new = self.states(Fate.FILLER, 50, "ana", "We decided to use {code} for the {topic}.", "image registry")
         self.statements[self.statements.index(old)] = replace(old, other=new.code)
 
     def _conflict(self) -> None:
