@@ -145,9 +145,10 @@ def _quoting(memory: Sequence[_Quotable], hits: Sequence[Hit]) -> Reply:
     good = [memory[hit.number] for hit in hits if hit.score >= best / 2]
     chosen: list[_Quotable] = []
     good = [one for one in good if not one.bare] or good
-    for one in sorted(good, key=lambda one: not one.record):  # stable: records first, else by score
-        if len(chosen) < QUOTED and not any(_same(one, other) for other in chosen):
-            chosen.append(one)
+    for one in good:
+        record = one if one.record else next((other for other in good if other.record and _same(one, other)), one)
+        if len(chosen) < QUOTED and not any(_same(record, other) for other in chosen):
+            chosen.append(record)
     lines = [f"- {_line(one.placed)}" for one in chosen]
     quoted = tuple((one.placed.page, one.record) for one in chosen if one.record)
     return Reply("From memory:\n" + "\n".join(lines), quoted)
