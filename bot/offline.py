@@ -40,6 +40,8 @@ _OWN_LINE = re.compile(r"- (?:last flush|pending): ")
 """What remem itself notes in the environment snapshot: no fact of the room."""
 _BOARDS = frozenset({Form.ATTENTION, Form.ACTIVE, Form.CHANNEL})
 """The pages of what is being done, in which remem notes its own flushes."""
+_OPEN = _BOARDS | {Form.STATE}
+"""The pages of what is open, the list of tasks too."""
 _ROUTED = frozenset({Step.PAGE, Step.LAYER_1, Step.OPEN, Step.CONVENTION, Step.TASKS})
 
 _QUESTION = re.compile(
@@ -58,8 +60,13 @@ class _Quotable:
 
     placed: Placed
     record: str = ""
-    bare: bool = False
-    """A line of a day's summary: it tells neither who said it nor why."""
+    form: Form | None = None
+    """The form of its page; None for what was said here."""
+
+    @property
+    def bare(self) -> bool:
+        """Is it a line of a day's summary? It tells neither who said it nor why."""
+        return self.form is Form.DAILY_LINES
 
 
 class OfflineAgent:
@@ -121,14 +128,15 @@ def _fitting(quotable: Sequence[_Quotable], question: str) -> tuple[Hit, ...]:
 def _is_answer(memory: Sequence[_Quotable], hits: Sequence[Hit], question: str) -> bool:
     """Do these hits answer, so that no search is needed?
 
-    A line that tells no source does not. A record that holds but two thirds of the question's words may be about
-    another matter of the kind (another thing that was decided), while the one that is meant is in the archive.
+    A line that tells no source does not. What holds but two thirds of the question's words may be about another
+    matter of the kind (another thing that was decided), while what is meant is in the archive; no archive holds what
+    is open.
     """
     best = next((hit for hit in hits if not memory[hit.number].bare), None)
     if best is None:
         return False
     asked = len(dict.fromkeys(terms(question)))
-    return not memory[best.number].record or 3 * best.shared > 2 * asked
+    return memory[best.number].form in _OPEN or 3 * best.shared > 2 * asked
 
 
 def _quoting(memory: Sequence[_Quotable], hits: Sequence[Hit]) -> Reply:
@@ -137,9 +145,10 @@ def _quoting(memory: Sequence[_Quotable], hits: Sequence[Hit]) -> Reply:
     good = [memory[hit.number] for hit in hits if hit.score >= best / 2]
     chosen: list[_Quotable] = []
     good = [one for one in good if not one.bare] or good
-    for one in sorted(good, key=lambda one: not one.record):  # stable: records first, else by score
-        if len(chosen) < QUOTED and not any(_same(one, other) for other in chosen):
-            chosen.append(one)
+    for one in good:
+        record = one if one.record else next((other for other in good if other.record and _same(one, other)), one)
+        if len(chosen) < QUOTED and not any(_same(record, other) for other in chosen):
+            chosen.append(record)
     lines = [f"- {_line(one.placed)}" for one in chosen]
     quoted = tuple((one.placed.page, one.record) for one in chosen if one.record)
     return Reply("From memory:\n" + "\n".join(lines), quoted)
@@ -187,7 +196,7 @@ def _in_part(part: Loaded) -> Iterator[_Quotable]:
         if part.form in _BOARDS and _OWN_LINE.match(unit.body):
             continue
         name = next(names, "") if unit.record else ""
-        yield _Quotable(Placed(part.page, unit), name, bare=part.form is Form.DAILY_LINES)
+        yield _Quotable(Placed(part.page, unit), name, part.form)
 
 
 def _said_here(ask: Ask) -> list[Message]:

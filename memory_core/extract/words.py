@@ -12,7 +12,8 @@ from functools import lru_cache
 from memory_core.extract.text import KEPT
 
 _WORD = re.compile(
-    r"[a-zà-öø-ÿ][\w.+#/-]*[\w+#]|\d[\d.:,/-]*\d|\d|[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]+", re.IGNORECASE
+    r"[a-zà-öø-ÿ][a-zà-öø-ÿ0-9_.+#/-]*[a-zà-öø-ÿ0-9_+#]|\d[\d.:,/-]*\d|\d|[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]+",
+    re.IGNORECASE,
 )
 _WIDE = re.compile(r"[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]")
 _ENDINGS = ("ings", "ing", "edly", "ed", "ies", "es", "s", "e", "y")
@@ -41,7 +42,7 @@ _STOP_WIDE = frozenset(
         """
         我们 你们 他们 大家 一下 这个 那个 什么 怎么 可以 没有 不是
         就是 还是 已经 现在 以后 的话 决定 建议 提议 那就 我觉 觉得
-        同意 这么 么定 定了 です ます した して
+        同意 这么 么定 定了 们决 定用 因为 所以 为了 です ます した して
         こと から ので
         """,
     )

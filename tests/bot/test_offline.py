@@ -12,7 +12,7 @@ from bot.offline import UNKNOWN, WHAT_I_AM, OfflineAgent
 from memory_core.disclosure import Disclosure, Loaded, Step
 from memory_core.errors import Denied
 from memory_core.ids import Conversation, GroupScope, MessageKey, PageId, PersonKey, RoomKey
-from memory_core.layouts import Priority
+from memory_core.layouts import Form, Priority
 from memory_core.ledger.base import Context
 from memory_core.messages import Entry, Message, Voice
 
@@ -34,9 +34,11 @@ def _said(text: str, *, voice: Voice = Voice.PERSON, key: str = "q", who: str = 
     return Message(MessageKey(f"console:build:{key}"), ROOM, author, who, text, at, voice)
 
 
-def _disclosed(text: str = EXPERIENCE, page: str = "experience", *, matched: bool = True) -> Disclosure:
+def _disclosed(
+    text: str = EXPERIENCE, page: str = "experience", *, matched: bool = True, form: Form = Form.ADDED
+) -> Disclosure:
     records = ("redis", "backups") if page == "experience" else ()
-    part = Loaded(PageId(page), Step.PAGE, text, 100, "because", Priority.P2, records, matched=matched)
+    part = Loaded(PageId(page), Step.PAGE, text, 100, "because", Priority.P2, records, matched=matched, form=form)
     return Disclosure(BUILD, "#build", (part,), budget_tokens=6000, spent_tokens=100)
 
 
@@ -186,3 +188,39 @@ async def test_thanks_and_greetings_cost_nothing() -> None:
 async def test_what_was_noted_is_not_quoted_back() -> None:
     assert (await _reply("decision: redis for sessions", _disclosed(), noted=True)).text == ""
     assert "restart" in (await _reply("remember redis for sessions, why did we?", _disclosed(), noted=True)).text
+
+
+EARLIER = """## [2026-05-02] Redis for the visitor survey
+(@ben in #build, 2026-05-02 09:00)
+
+## [2026-05-01] Redis for the library survey
+(@ben in #build, 2026-05-01 09:00)
+
+## [2026-04-30] Redis for the harbour survey
+(@ben in #build, 2026-04-30 09:00)
+"""
+
+
+@pytest.mark.asyncio
+async def test_what_answers_whole_is_quoted_though_records_answer_half() -> None:
+    note = _disclosed("- Kafka for the autumn survey (@ana, 10:00)\n", "journal/2026-05-03", form=Form.JOURNAL)
+    reply = await _reply("what did we take for the autumn survey?", _disclosed(EARLIER), note)
+    assert "Kafka for the autumn survey" in reply.text.splitlines()[1]
+
+
+@pytest.mark.asyncio
+async def test_where_only_half_of_the_question_is_answered_the_archive_is_searched() -> None:
+    doors = Doors(_disclosed("## [2026-01-02] Kafka for the autumn survey\n(@ana)\n", "archive/2026-01"))
+    reply = await _reply("autumn survey?", _disclosed(EARLIER), doors=doors)
+    assert doors.asked == ["autumn survey?"]
+    assert "Kafka" in reply.text.splitlines()[1]
+
+
+@pytest.mark.asyncio
+async def test_the_summary_of_a_day_is_no_answer_where_a_record_is() -> None:
+    day = _disclosed(
+        "- 2026-01-02: Kafka for the autumn survey; lunch moved\n", "daily-synced", form=Form.DAILY_LINES
+    )
+    doors = Doors(_disclosed("## [2026-01-02] Kafka for the autumn survey\n(@ana)\n", "archive/2026-01"))
+    assert "daily-synced" not in (await _reply("autumn survey?", day, doors=doors)).text
+    assert "daily-synced" in (await _reply("autumn survey?", day, doors=Doors())).text

@@ -333,3 +333,16 @@ def test_a_joke_of_its_own_takes_nothing_back(who: str) -> None:
     assert len(kept(decided, f"{who}: what if we painted the office in pink? just kidding")) == 1
     for joke in ("just kidding", "just kidding, the cat walked over my keyboard", "Redis in a warehouse, kidding"):
         assert not kept(decided, f"{who}: {joke}")
+
+
+@pytest.mark.parametrize(
+    "decided",
+    [
+        ("我们决定用Redis做会话缓存，因为更便宜。", "我们决定用Kafka做消息队列，因为更便宜。"),
+        ("我们决定用v1做图书馆模板，因为更便宜。", "我们决定用v2做乐队指南，因为更便宜。"),
+    ],
+)
+def test_two_matters_that_are_put_in_the_same_words_are_two(decided: tuple[str, str]) -> None:
+    found = kept(f"ben: {decided[0]}", f"ana: {decided[1]}")
+    assert [one.body for one in found] == list(decided)
+    assert not any(one.corrects for one in found)

@@ -199,7 +199,7 @@ class _Writer:
     def story(self) -> None:
         """What happens to every kind of statement, once."""
         used = self.states(Fate.USED, 1, "ana", "We decided to use {code} for the {topic}.", "nightly export")
-        for day in (4, 7, 10, 13, 16, 19):
+        for day in (4, 7, 10, 13, 16):
             self.says(day, "ben", used.question, used.code, asks=True)
         self.states(Fate.SHAPES, 1, "ben", "We decided to use {code} as the {topic}.", "billing database")
         self.states(Fate.OLD, 1, "ana", "decision: {code} for the {topic}, it is quiet", "coat rack")
@@ -229,14 +229,14 @@ class _Writer:
     def _turned(self) -> None:
         old = self.states(Fate.TURNED, 4, "ana", "We decided to use {code} for the {topic}.", "image registry")
         self.says(36, "ana", f"We decided to no longer use {old.code} for the image registry.", old.code)
-        new = self.states(Fate.FILLER, 36, "ana", "We decided to use {code} for the {topic}.", "image registry")
+        new = self.states(Fate.FILLER, 50, "ana", "We decided to use {code} for the {topic}.", "image registry")
         self.statements[self.statements.index(old)] = replace(old, other=new.code)
 
     def _conflict(self) -> None:
-        """Two who were in different rooms on that day: neither speaks of what the other said."""
+        """Two who do not speak of what the other said; REM comes in the night after, before a busy page is too full."""
         one = self.states(Fate.CONFLICT, 70, "ana", "We decided to move the {topic} to {code}.", "retro recordings")
         self.says(
-            74, "ben", f"We decided that the team does not run the retro recordings on {one.code} today.", one.code
+            71, "ben", f"We decided that the team does not run the retro recordings on {one.code} today.", one.code
         )
 
     def _tasks(self) -> None:
