@@ -118,7 +118,7 @@ class Life:
         platform = TellingAdapter(self._killer.report, own, order.begins_with)
         numbers = count(1)
         async with opened(
-            settings(self._workspace, owner=str(OWNER)),
+            settings(self._workspace, owner=str(OWNER), sleep="off"),  # test_kill_sleep.py kills what sleeps
             clock=clock,
             zone=UTC,
             new_id=lambda: f"{own}-{next(numbers)}",
