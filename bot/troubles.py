@@ -73,5 +73,6 @@ class Troubles:
     async def _all(self) -> dict[str, Trouble]:
         if self._known is None:
             timers = [one for one in await self._timers.due(NEVER) if one.key.startswith(TROUBLE)]
-            self._known = {one.key: trouble_in(one) for one in timers}
+            if self._known is None:  # another scope asked at the same moment, and may have changed it since
+                self._known = {one.key: trouble_in(one) for one in timers}
         return self._known
