@@ -209,7 +209,7 @@ async def _taken(app: App, event: Incoming) -> tuple[Incoming, bool, list[Work]]
 
 
 async def _time_passes(app: App, clock: ManualClock, until: datetime) -> None:
-    """Move the clock to `until`, stopping at every timer on the way; of a longer SILENCE the rest is made up for once."""
+    """Move the clock to `until`, ringing at every timer on the way; of a longer SILENCE the rest is made up once."""
     heard_until = min(until, clock.now() + SILENCE)
     while (due := await app.schedule.next_due()) is not None and due <= heard_until:
         clock.move_to(max(due, clock.now()))
