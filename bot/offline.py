@@ -135,8 +135,9 @@ def _is_answer(memory: Sequence[_Quotable], hits: Sequence[Hit], question: str) 
     best = next((hit for hit in hits if not memory[hit.number].bare), None)
     if best is None:
         return False
-    asked = len(dict.fromkeys(terms(question)))
-    return memory[best.number].form in _OPEN or 3 * best.shared > 2 * asked
+    one = memory[best.number]
+    is_open = one.form in _OPEN and not one.placed.unit.record
+    return is_open or 3 * best.shared > 2 * len(dict.fromkeys(terms(question)))
 
 
 def _quoting(memory: Sequence[_Quotable], hits: Sequence[Hit]) -> Reply:

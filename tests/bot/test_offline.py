@@ -209,9 +209,10 @@ async def test_what_answers_whole_is_quoted_though_records_answer_half() -> None
 
 
 @pytest.mark.asyncio
-async def test_where_only_half_of_the_question_is_answered_the_archive_is_searched() -> None:
+@pytest.mark.parametrize("form", [Form.NEWEST_FIRST, Form.CHANNEL])
+async def test_where_only_half_of_the_question_is_answered_the_archive_is_searched(form: Form) -> None:
     doors = Doors(_disclosed("## [2026-01-02] Kafka for the autumn survey\n(@ana)\n", "archive/2026-01"))
-    reply = await _reply("autumn survey?", _disclosed(EARLIER), doors=doors)
+    reply = await _reply("autumn survey?", _disclosed(EARLIER, form=form), doors=doors)
     assert doors.asked == ["autumn survey?"]
     assert "Kafka" in reply.text.splitlines()[1]
 

@@ -233,10 +233,10 @@ class _Writer:
         self.statements[self.statements.index(old)] = replace(old, other=new.code)
 
     def _conflict(self) -> None:
-        """Two who do not speak of what the other said; REM comes in the night after, before a page is too full."""
-        one = self.states(Fate.CONFLICT, 70, "ana", "We decided to move the {topic} to {code}.", "retro recordings")
+        """Two who do not speak of what the other said; REM comes before a busy page had to give one of them up."""
+        one = self.states(Fate.CONFLICT, 69, "ana", "We decided to move the {topic} to {code}.", "retro recordings")
         self.says(
-            71, "ben", f"We decided that the team does not run the retro recordings on {one.code} today.", one.code
+            70, "ben", f"We decided that the team does not run the retro recordings on {one.code} today.", one.code
         )
 
     def _tasks(self) -> None:

@@ -25,7 +25,6 @@ from memory_core.forms.records import parse as records_in
 from memory_core.ids import DirectScope, PageId, PersonKey, Scope
 from memory_core.index import parse as index_in
 from memory_core.layouts import INDEX, TASKS, Form, IndexForm, Kind, PageRule
-from memory_core.sleep.deep import JOURNAL_DAYS
 from memory_core.sleep.report import Stage
 from memory_core.store.tree import Tree
 from tests.scenarios.season import LETTERS, Fate, Place, Season, Statement
@@ -37,6 +36,8 @@ QUESTIONS = 3
 """So many are asked in a session."""
 _CODE = re.compile(r"kanari([a-z])\d+")
 _RECORDS = frozenset({Form.NEWEST_FIRST, Form.ADDED, Form.SECTIONS, Form.CHANNEL})
+JOURNAL_DAYS = 14
+"""By the design, not by the program."""
 _BOARDS = frozenset({Form.ATTENTION, Form.ACTIVE, Form.CHANNEL})
 
 
@@ -267,7 +268,7 @@ def old_journals_are_in_the_archive(one: Seen, script: Season) -> None:
 def the_index_is_right(one: Seen) -> None:
     """What it leads to exists, every page that messages route to is led to, and the catalogue tells what is there."""
     index = index_in(one.pages[INDEX], one.on.layout.table(one.scope))
-    assert index.problems == ()
+    assert index.problems == (), index.problems
     routes = {route.page for route in index.routes}
     assert routes <= one.pages.keys() | {rule.page for rule in one.on.layout.table(one.scope).rules}, routes
     catalogue = one.pages[INDEX].partition("<!-- remem:catalogue")[2]

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Awaitable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -336,6 +336,8 @@ class World:
     given: Mapping[str, object]
     reports: list[tuple[Scope, datetime, Report]] = field(default_factory=list)
     starts: int = 0
+    after_sleep: Callable[[Place], Awaitable[None]] | None = None
+    """Looks at a memory after each of its sleeps."""
     _life: AsyncExitStack = field(default_factory=AsyncExitStack)
 
     @property
@@ -401,7 +403,12 @@ class World:
         schedule = self.app.schedule
         while (due := await schedule.next_due()) is not None and due <= until:
             self.clock.move_to(max(due, self.clock.now()))
+            told = len(self.reports)
             await schedule.ring()
+            slept = {scope.key for scope, _, _ in self.reports[told:]}
+            for place in (place for place in Place if self.scope(place).key in slept):
+                if self.after_sleep is not None:
+                    await self.after_sleep(place)
         self.clock.move_to(max(until, self.clock.now()))
 
     # -- what people do ----------------------------------------------------------------------------------------

@@ -115,11 +115,17 @@ async def a_season(folder: Path, platform: Platform, layout: str, seed: int) -> 
     """A whole season."""
     said, began = script(seed, platform), time.process_time()
     async with world(folder, platform, layout) as on:
+
+        async def index_is_right(place: Place) -> None:
+            checks.the_index_is_right(await checks.seen(on, place))
+
+        on.after_sleep = index_is_right
         await live(on, said)
         await last_night(on)
         slept = Counter(report.stage.value for _, _, report in on.reports)
         figures = await look(on, said, seed)
         assert on.starts == 2
+        assert layout == TOY.name or not figures["over budget"]  # its page of fifty lines is full of what is PROVEN
         assert not [report.problem for _, _, report in on.reports if report.problem]
     figures |= {"lines": said.lines, "sleeps": dict(slept), "cpu_s": round(time.process_time() - began, 1)}
     sys.stdout.write(f"\n{layout} on {platform}: {figures}\n")
@@ -128,8 +134,6 @@ async def a_season(folder: Path, platform: Platform, layout: str, seed: int) -> 
 @pytest.mark.asyncio
 @pytest.mark.parametrize(("layout", "platform"), COMBINATIONS)
 async def test_a_season(tmp_path: Path, layout: str, platform: Platform) -> None:
-    if layout == "adaptive":
-        pytest.xfail("an old decision may be hidden by a weaker match on the one page of a group (README, not yet)")
     await a_season(tmp_path, platform, layout, seed=7)
 
 
