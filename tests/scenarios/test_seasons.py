@@ -68,6 +68,7 @@ async def live(on: World, said: Season) -> None:
 
 async def last_night(on: World) -> None:
     """One more day: something is said and saved, then every memory sleeps because somebody asks it to."""
+    await on.time_passes(on.clock.now() + timedelta(hours=12))  # no memory sleeps by itself at noon
     for place in Place:
         await on.says(place, "ana", f"We decided that day {DAYS + 1} of {place} ends the season.")
     await on.time_passes(on.clock.now() + 2 * checks.IDLE)
