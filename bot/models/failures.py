@@ -6,7 +6,7 @@
     SLOW        no answer in time                           once                               takes too long
     TOO_LONG    the request is over the window      no (it is cut before)              too long for the model
     REFUSED     the provider's filter, a refusal            no                                 will not answer this
-    UNUSABLE    empty, HTML, nothing that can be read       once                               no answer that I can use
+    UNUSABLE    empty, HTML, nothing that can be read       once                               nothing that I can use
     SETUP       key, name, quota, an unknown request        no                                 is not set up
     LIMIT       requests, tool calls, tokens, seconds       no                                 that took too much
     LOOP        the same call again and again               no                                 I was going in circles
