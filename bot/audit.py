@@ -206,7 +206,9 @@ def _print(done: Audited) -> None:
 
 
 def _table(done: Audited) -> Table:
-    shown = Table("", "memory", "where", "what", "code")
+    shown = Table()
+    for title in ("", "memory", "where", "what", "code"):
+        shown.add_column(title, overflow="fold")  # a name or a path is needed whole: it is broken, never cut
     for scope, one in done.findings:
         mark = f"[{_COLOURS[one.severity]}]{one.severity.value}[/]"
         place = one.place.removesuffix("/")

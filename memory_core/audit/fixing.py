@@ -1,7 +1,7 @@
 """`--fix`: what may be put right without touching a word that a person wrote. Each changed file is copied first.
 
     index-missing-row       a routing row is added under the last one
-    index-catalogue-stale   the derived catalogue is written anew
+    index-catalogue-stale   the derived catalogue is written anew (also where the next save would do it)
     tasks-done-left         tasks that were done more than 7 days ago leave pending_tasks.json
 
 The caller holds the workspace. Copies stand in `.remem/backups/audit-<time>/`, under the file's own path. Run again,
@@ -67,7 +67,7 @@ async def fix(handle: Handle, keep: Keep) -> tuple[Fixed, ...]:
 
     done += await _tasks(handle, seen, copy)
     done += await _rows(handle, seen, copy)
-    if seen.catalogue is Catalogue.STALE:
+    if seen.catalogue in (Catalogue.STALE, Catalogue.AWAITED):
         done += await _catalogue(handle, copy)
     return tuple(done)
 
