@@ -83,11 +83,14 @@ class Talk:
     last_disclosure: Disclosure | None = None
     used: set[str] = field(default_factory=set)
     """Identities of records that this session has counted a hit for."""
+    answered: bool = False
+    """Was a reply given in this session? (A memory without an index discloses nothing, and yet one was.)"""
 
     def end_session(self) -> None:
         """Budget, ceilings and hits start anew (flush, compaction, idle end, room switch)."""
         self.session = Session()
         self.used.clear()
+        self.answered = False
 
 
 class Conversations:

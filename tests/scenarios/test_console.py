@@ -53,3 +53,19 @@ async def test_a_new_room_learns_saves_and_answers_after_a_restart(tmp_path: Pat
             assert "Redis" not in said
             assert "don't know" in said
         assert GroupScope("build") not in {scope for scope, _ in screen.reads}
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("person", ["me", "ana"])
+async def test_the_first_reply_of_a_dm_tells_the_last_flush_once_and_in_words_for_somebody_new(
+    tmp_path: Path, person: str
+) -> None:
+    async with terminal(tmp_path / "w") as screen:
+        said = await screen.type(f"/as {person}", "/dm", "hello", "where is my desk?", "and my chair?")
+        told = [line for line in "\n".join(said).splitlines() if line.startswith("last flush: ")]
+        (line,) = told
+        assert "never" not in line
+        assert "`/remem`" in line
+        await screen.type("remember that my desk is number seven", "/remem")
+        again = "\n".join(await screen.type("where is my desk?", "and my chair?"))
+        assert [line[:14] for line in again.splitlines() if "last flush" in line] == ["last flush: 20"]
