@@ -69,3 +69,20 @@ async def test_the_first_reply_of_a_dm_tells_the_last_flush_once_and_in_words_fo
         await screen.type("remember that my desk is number seven", "/remem")
         again = "\n".join(await screen.type("where is my desk?", "and my chair?"))
         assert [line[:14] for line in again.splitlines() if "last flush" in line] == ["last flush: 20"]
+
+
+@pytest.mark.asyncio
+async def test_a_task_told_to_the_bot_in_a_group_is_noted_as_its_speakers(tmp_path: Path) -> None:
+    workspace = tmp_path / "w"
+    async with terminal(workspace) as screen:
+        await screen.type("/join #build", "/remem purpose We run the build servers")
+        said = (await screen.type("/as ana", "/join #build", "@remem TODO: renew the certificate"))[-1]
+        assert "Noted as a task in attention: renew the certificate" in said
+        assert "don't know" not in said
+        assert "| renew the certificate | pending | ana |" in (
+            workspace / "memory/groups/build/attention.md"
+        ).read_text("utf-8")
+        said = (await screen.type("/join #build", "@remem decision: use uv for builds; pip is slow", "/remem"))[-1]
+        assert "use uv for builds; pip is slow" in (workspace / "memory/groups/build/experience.md").read_text(
+            "utf-8"
+        )
