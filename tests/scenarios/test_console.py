@@ -86,3 +86,19 @@ async def test_a_task_told_to_the_bot_in_a_group_is_noted_as_its_speakers(tmp_pa
         assert "use uv for builds; pip is slow" in (workspace / "memory/groups/build/experience.md").read_text(
             "utf-8"
         )
+
+
+@pytest.mark.asyncio
+async def test_a_chinese_question_is_not_answered_by_any_decision_at_all(tmp_path: Path) -> None:
+    async with terminal(tmp_path / "w") as screen:
+        await screen.type("/join #build", "/remem purpose builds")
+        await screen.type(
+            "/join #build", "@remem 决定：我们决定用 Redis 做会话缓存", "@remem 决定：我们用飞书开周会", "/remem"
+        )
+        (answer,) = await screen.type("/join #build", "@remem 会话缓存我们决定用什么？")
+        assert "From memory:\n- " in answer
+        assert "Redis" in answer
+        assert "飞书" not in answer
+        for question in ("对象存储我们决定用什么？", "消息队列我们用什么？"):
+            (answer,) = await screen.type("/join #build", f"@remem {question}")
+            assert "From memory" not in answer, answer
