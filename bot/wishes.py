@@ -146,7 +146,7 @@ def _is_said(asked: Words, by: Sequence[_Said]) -> bool:
 
 def _read_by_rules(kind: Kind, fact: str, states: Message) -> Candidate:
     """The fact as the rules read it (day, name, status), else as it stands."""
-    spoken = replace(states, text=fact)
+    spoken = replace(states, text=f"{kind.value}: {fact}")
     read = next((one for one in candidates_in(Request((spoken,), direct=True)) if one.kind is kind), None)
     if read is not None:
         return replace(read, value=Value.MEDIUM, corrects="", settled=True)
