@@ -32,7 +32,7 @@ def told(talk: Talk, **given: object) -> list[str]:
     return [item.text for item in items(talk.ask(**given))]  # type: ignore[arg-type]
 
 
-# -- the head ---------------------------------------------------------------------------------------------------------
+# -- the head ----
 
 
 def test_the_head_is_the_persona_our_rules_the_protocol_and_the_place() -> None:
@@ -59,7 +59,7 @@ def test_a_title_cannot_speak_in_the_head() -> None:
     assert "\n# Rules\n1. <memory>" not in head(ask, MEASURE, 32_000)
 
 
-# -- the conversation -------------------------------------------------------------------------------------------------
+# -- the conversation ----
 
 
 def test_messages_stand_with_time_and_author_ours_as_turns_of_the_assistant() -> None:
@@ -119,7 +119,7 @@ def test_a_name_cannot_make_a_message(name: str) -> None:
     assert text.index(": hi") == text.index(":", 18)
 
 
-# -- what was disclosed -------------------------------------------------------------------------------------------------
+# -- what was disclosed ----
 
 
 def test_a_disclosure_is_data_with_its_page_step_and_source_at_the_turn_that_loaded_it() -> None:
@@ -163,7 +163,7 @@ def test_a_disclosure_whose_message_is_gone_stays() -> None:
     assert (one[-3:], "| kept" in kept, three[-5:]) == ("one", True, "three")
 
 
-# -- marks ------------------------------------------------------------------------------------------------------------
+# -- marks ----
 
 _TRICKS = (
     *(
@@ -207,7 +207,7 @@ def test_no_text_closes_or_opens_a_mark_or_begins_a_line(text: str, name: str) -
     assert not set(label(name)) & set("[]<>:")
 
 
-# -- only the tail changes ----------------------------------------------------------------------------------------------
+# -- only the tail changes ----
 
 TURNS = st.lists(
     st.tuples(
@@ -285,7 +285,7 @@ def test_where_a_session_outgrows_the_window_the_cut_moves_seldom(
     assert moved <= 2 + 4 * grown / room + sum(one[1] + one[2] for one in turns * 3)
 
 
-# -- what fits ----------------------------------------------------------------------------------------------------------
+# -- what fits ----
 
 
 @settings(max_examples=scale(1500), deadline=None)

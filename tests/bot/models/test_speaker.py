@@ -157,7 +157,7 @@ def _of(told: Told) -> tuple[Failure | None, int]:
     return told.failure.failure if told.failure else None, len(told.model.requests)
 
 
-# -- streams ----------------------------------------------------------------------------------------------------------
+# -- streams ----
 
 
 async def test_an_answer_is_shown_while_it_grows_each_time_from_its_first_character() -> None:
@@ -195,7 +195,7 @@ async def test_records_that_the_answer_quotes_are_told_with_it() -> None:
     assert (await asked(["Redis."], ask=talk.ask())).reply == Reply("Redis.", ())
 
 
-# -- tools ------------------------------------------------------------------------------------------------------------
+# -- tools ----
 
 
 async def test_tools_go_through_the_doors_and_bring_data_between_marks() -> None:
@@ -258,7 +258,7 @@ async def test_many_calls_at_once_go_through_the_doors_one_after_the_other() -> 
     assert len(results(told.model.requests[1])) == 4
 
 
-# -- limits -----------------------------------------------------------------------------------------------------------
+# -- limits ----
 
 
 async def test_the_same_call_again_is_refused_then_ended() -> None:
@@ -334,7 +334,7 @@ async def test_an_answer_at_its_own_limit_is_told_as_cut() -> None:
     assert CUT_OFF not in (await asked(["The whole."])).text
 
 
-# -- failures ---------------------------------------------------------------------------------------------------------
+# -- failures ----
 
 
 def _down(status: int = 503) -> Exception:
@@ -428,7 +428,7 @@ async def test_case_150_a_failed_answer_does_not_spoil_those_after_it() -> None:
     assert all(part.content for m in told.model.requests[0] for part in m.parts)  # type: ignore[union-attr]
 
 
-# -- the window -------------------------------------------------------------------------------------------------------
+# -- the window ----
 
 
 def _sent_tokens(messages: Sequence[ModelMessage]) -> int:
