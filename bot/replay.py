@@ -67,6 +67,15 @@ class Silent:
         """Nobody hears it."""
         return Sent(Delivery.SENT)
 
+    @property
+    def revise_s(self) -> float:
+        """Nobody counts."""
+        return 0.0
+
+    async def revise(self, sent: Sent, outgoing: Outgoing) -> Sent:
+        """Nobody hears it."""
+        return sent
+
     async def typing(self, conversation: Conversation) -> None:
         """Nobody sees it."""
 
