@@ -129,6 +129,9 @@ class Streaming:
                 if self._enough.is_set() or text == self._shown:
                     return
                 self._stopped = not await self._let_see(text)
+        except Exception:  # noqa: BLE001  # a task's end: the answer is said when it is whole
+            self._stopped = True
+            _log.exception("an answer is shown when it is whole", room=self._incoming.room.key)
         finally:
             self._growing = None
 
