@@ -110,8 +110,8 @@ class Adapter(Protocol):
         """
         ...
 
-    async def typing(self, conversation: Conversation) -> None:
-        """Show that an answer is being made, where the platform can. Never raises."""
+    async def typing(self, conversation: Conversation, message: MessageKey | None = None) -> None:
+        """Show that an answer to `message` is being made, where the platform can. Never raises."""
         ...
 
     async def is_admin(self, room: RoomKey, person: PersonKey) -> bool:

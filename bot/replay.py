@@ -36,7 +36,7 @@ from bot.settings import Settings, Switch
 from memory_core.clock import ManualClock, next_day
 from memory_core.errors import BadInput
 from memory_core.flush.engine import Trigger
-from memory_core.ids import Conversation, PersonKey, RoomKey
+from memory_core.ids import Conversation, MessageKey, PersonKey, RoomKey
 from memory_core.ledger.database import Faults, no_faults
 from memory_core.lock import PROGRAM
 from memory_core.store.disk import FOLDER_MODE, Disk, translated
@@ -76,7 +76,7 @@ class Silent:
         """Nobody hears it."""
         return sent
 
-    async def typing(self, conversation: Conversation) -> None:
+    async def typing(self, conversation: Conversation, message: MessageKey | None = None) -> None:
         """Nobody sees it."""
 
     async def is_admin(self, room: RoomKey, person: PersonKey) -> bool:

@@ -92,7 +92,7 @@ class Streaming:
 
     async def begin(self) -> None:
         """Show that an answer is being made, until its first word stands."""
-        await self._adapter.typing(self._incoming.conversation)
+        await self._adapter.typing(self._incoming.conversation, self._incoming.message)
         self._typing = asyncio.create_task(self._type(), name=f"typing {self._incoming.conversation}")
 
     async def _type(self) -> None:
@@ -100,7 +100,7 @@ class Streaming:
             await asyncio.sleep(TYPING_AGAIN_S)
             if self._shown:
                 return
-            await self._adapter.typing(self._incoming.conversation)
+            await self._adapter.typing(self._incoming.conversation, self._incoming.message)
 
     async def show(self, text: str) -> None:
         """The answer as far as it is written (bot.agent.Show)."""

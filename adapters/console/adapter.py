@@ -144,7 +144,7 @@ class ConsoleAdapter:
         private = "(only you see this) " if outgoing.private and self._seat.room is not None else ""
         return f"remem: {where}{private}{outgoing.text}{options}"
 
-    async def typing(self, conversation: Conversation) -> None:
+    async def typing(self, conversation: Conversation, message: MessageKey | None = None) -> None:
         """Nothing to show: the prompt comes back when the answer stands."""
 
     async def is_admin(self, room: RoomKey, person: PersonKey) -> bool:

@@ -23,7 +23,7 @@ from adapters.discord.invite import invite_url
 from adapters.discord.places import channel_id, kind_of
 from adapters.discord.servers import RefusedServer
 from adapters.messages import Delivery, Outgoing, Sent
-from memory_core.ids import Conversation, PersonKey, RoomKey, RoomKind
+from memory_core.ids import Conversation, MessageKey, PersonKey, RoomKey, RoomKind
 
 TYPING_S = 1.0
 """discord.py tries again for half a minute where Discord answers 500."""
@@ -121,7 +121,7 @@ class DiscordAdapter:
             return replace(sent, delivery=Delivery.FAILED, why="Discord is not connected")
         return await revising.revise(self._connection, sent, outgoing)
 
-    async def typing(self, conversation: Conversation) -> None:
+    async def typing(self, conversation: Conversation, message: MessageKey | None = None) -> None:
         """Show that an answer is being made, for ten seconds; the answer waits no longer for it than TYPING_S."""
         if self._connection is None or self._closed:
             return

@@ -31,9 +31,10 @@ from adapters.slack.pace import PACE_S, Lanes
 from adapters.slack.posting import Posting
 from adapters.slack.render import PIECE_CHARACTERS
 from adapters.slack.revising import REVISE_S, Revising
+from adapters.slack.status import Status
 from adapters.slack.unread import guarded
 from memory_core.errors import RememError
-from memory_core.ids import Conversation, PersonKey, RoomKey
+from memory_core.ids import Conversation, MessageKey, PersonKey, RoomKey
 
 API_URL = "https://slack.com/api/"
 
@@ -70,6 +71,7 @@ class SlackAdapter:
         lanes = Lanes(pace_s, sleep)
         self._posting = Posting(self._client, self._directory, lanes)
         self._revising = Revising(self._client, lanes, self._posting)
+        self._status = Status(self._client, self._posting)
         self._revise_s = revise_s
         self._inbox: Inbox | None = None
         self._me: Me | None = None
@@ -132,8 +134,9 @@ class SlackAdapter:
         """Say something else in place of what was said; see `revising`."""
         return await self._revising.revise(sent, outgoing)
 
-    async def typing(self, conversation: Conversation) -> None:
-        """Nothing: Slack shows no typing for bots outside its assistant threads."""
+    async def typing(self, conversation: Conversation, message: MessageKey | None = None) -> None:
+        """A status under the thread in which the answer to `message` will stand; see `status`."""
+        await self._status.show(Outgoing(conversation, "", message))
 
     async def is_admin(self, room: RoomKey, person: PersonKey) -> bool:
         """A workspace admin or owner, or the channel's creator; in a DM its person."""

@@ -49,7 +49,7 @@ class Posting:
         try:
             if outgoing.private:
                 return await self._privately(outgoing)
-            channel, thread = await self._place(outgoing)
+            channel, thread = await self.place(outgoing)
             sent = await self._say(outgoing, channel, thread)
         except Refused as refused:
             sent = refused.sent()
@@ -64,8 +64,8 @@ class Posting:
         _, url = opened(answer_to)
         return bool(url) and await self._urls.post(url, {"text": text})
 
-    async def _place(self, outgoing: Outgoing) -> tuple[str, str]:
-        """(channel id, thread ts or "")."""
+    async def place(self, outgoing: Outgoing) -> tuple[str, str]:
+        """(channel id, thread ts or "") of where it goes. Raises Refused where a DM cannot be opened."""
         if outgoing.person is not None:
             return await self._dm_with(outgoing.person.native), ""
         room, thread = outgoing.conversation.room, outgoing.conversation.thread

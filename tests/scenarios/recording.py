@@ -81,7 +81,7 @@ class RecordingAdapter:
         self.stands[sent.messages[0]] = outgoing.text
         return sent if outgoing.text else Sent(Delivery.SENT)
 
-    async def typing(self, conversation: Conversation) -> None:
+    async def typing(self, conversation: Conversation, message: MessageKey | None = None) -> None:
         """Nothing to show."""
 
     async def is_admin(self, room: RoomKey, person: PersonKey) -> bool:

@@ -55,7 +55,7 @@ class Platform(RecordingAdapter):
         await self.open.wait()
         return sent
 
-    async def typing(self, conversation: Conversation) -> None:
+    async def typing(self, conversation: Conversation, message: MessageKey | None = None) -> None:
         """Count it."""
         self.typed += 1
 
@@ -275,7 +275,7 @@ async def test_a_model_that_fails_after_the_first_words_ends_them_with_a_line(tm
         assert len(on.platform.sent) == 1, "it is said there, and nowhere else"
         assert on.transcript()[-1] == text
         assert (on.owed(), on.timers()) == (0, 0)
-        assert await on.begins("write on")
+        await on.begins("write on")
         await on.writer.ends("The conversation goes on.")
         await on.settled()
         assert on.platform.sent[-1].text == "The conversation goes on."
