@@ -287,6 +287,7 @@ def assembled(
     parts = Parts(
         handles=handles,
         intake=ledger.intake,
+        timers=ledger.timers,
         rooms=Rooms(names, owners(settings), shared_rooms=settings.slack_connect is Switch.ON),
         conversations=conversations,
         agent=agent or OfflineAgent(),

@@ -94,6 +94,7 @@ async def _chat(settings: Settings) -> None:
             app.parts.conversations.settled,
             owners=owners(settings),
             show_prompt=_prompt if sys.stdin.isatty() else _no_prompt,
+            stream=_show,
         )
         return [console]
 
