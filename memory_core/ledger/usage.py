@@ -3,8 +3,8 @@
     run of a model → Usage → spend ┬→ sums per day, purpose and model (`Spent`): limits, `status`, `remem usage`
                                    └→ the last `KEPT_REPORTS` runs of each model (`Report`): the provider's tokenizer
 
-Numbers, days and names of models: no text, no message, no person. So nothing of it goes when text is forgotten or
-erased. Money is counted in millionths of a US dollar, whole, so that sums are exact. A price that nobody knows is not
+Numbers, days, names of models, and whose memory it was: no text, no message. So nothing of it goes when text is
+forgotten or erased. Money is counted in millionths of a US dollar, whole, so that sums are exact. A price that nobody knows is not
 0: such runs are counted apart (`unpriced_runs`).
 """
 
