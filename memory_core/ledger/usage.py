@@ -4,8 +4,8 @@
                                    └→ the last `KEPT_REPORTS` runs of each model (`Report`): the provider's tokenizer
 
 Numbers, days, names of models, and whose memory it was: no text, no message. So nothing of it goes when text is
-forgotten or erased. Money is counted in millionths of a US dollar, whole, so that sums are exact. A price that nobody knows is not
-0: such runs are counted apart (`unpriced_runs`).
+forgotten or erased. Money is counted in millionths of a US dollar, whole, so that sums are exact. A price that nobody
+knows is not 0: such runs are counted apart (`unpriced_runs`).
 """
 
 from __future__ import annotations

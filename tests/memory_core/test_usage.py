@@ -8,6 +8,7 @@ import sqlite3
 import tempfile
 from collections import Counter
 from contextlib import closing
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import TypeAlias
@@ -19,6 +20,7 @@ from hypothesis import strategies as st
 from memory_core.clock import ManualClock
 from memory_core.errors import BadInput, LedgerDamaged, LedgerFailed
 from memory_core.ids import DirectScope, GroupScope, PersonKey, Scope
+from memory_core.ledger.memory import MemoryLedger
 from memory_core.ledger.overview import look_at, usage_at
 from memory_core.ledger.schema import MIGRATIONS
 from memory_core.ledger.sqlite import OpenLedger, SqliteLedger
@@ -127,6 +129,30 @@ async def test_a_run_that_could_not_be_kept_whole_is_not_kept_in_part(tmp_path: 
         assert [one.runs for one in await ledger.open(BUILD).usage.spent(EVE)] == [1]
     finally:
         await ledger.close()
+
+
+@pytest.mark.asyncio
+async def test_the_last_reports_of_each_model_stay_and_the_file_does_not_grow(tmp_path: Path) -> None:
+    path, memory = tmp_path / "ledger.db", MemoryLedger(ManualClock(START))
+    ledger = await SqliteLedger.open(path, ManualClock(START))
+    both: tuple[OpenLedger | MemoryLedger, ...] = (ledger, memory)
+    for one in both:
+        own, other = one.open(BUILD).usage, one.open(SCOPES[1]).usage
+        await other.spend(replace(used(), model="local:b"))
+        await asyncio.gather(*(own.spend(used(n)) for n in range(1, 2 * KEPT_REPORTS + 1)))
+        await other.spend(used(999))
+        reports = await one.reports.latest()
+        assert [report.input_tokens for report in reports if report.model == "openai:a"] == [
+            *range(KEPT_REPORTS + 2, 2 * KEPT_REPORTS + 1), 999
+        ]  # fmt: skip
+        assert [report.input_tokens for report in reports if report.model == "local:b"] == [100]
+    await ledger.close()
+
+    def kept() -> list[tuple[str, int]]:
+        with closing(sqlite3.connect(path)) as connection:
+            return connection.execute("SELECT scope, count(*) FROM usage_reports GROUP BY scope").fetchall()
+
+    assert await asyncio.to_thread(kept) == [(BUILD.key, KEPT_REPORTS), (SCOPES[1].key, 2)]
 
 
 @pytest.mark.asyncio
