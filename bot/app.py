@@ -295,6 +295,7 @@ def assembled(
         mode=Mode(settings.disclosure.value),
         context_tokens=settings.context_tokens,
         people_on_discord=people,
+        has_model=bool(settings.model),
         welcome=welcome(settings),
         answers_per_person=settings.answers_per_person,
         answers_per_room=settings.answers_per_room,
