@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections.abc import Awaitable, Callable
 
 import structlog
 from pydantic_ai import Agent as Runner
@@ -32,10 +33,11 @@ class Speaker:
         limits: TurnLimits,
         window_tokens: int,
         timeout_s: float,
-        pause_s: float = 1.0,
+        pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        chance: Callable[[], float] = random.random,
     ) -> None:
         self._runner = Runner(model, instructions="You are remem.", retries=0)
-        self._pause_s = pause_s
+        self._pause, self._chance = pause, chance
 
     async def reply(self, ask: Ask, doors: Doors, show: Show) -> Reply:
         """The model's answer. Raises ModelFailed."""
@@ -45,8 +47,10 @@ class Speaker:
             _log.warning("the model failed", kind=first.failure.value, why=first.why)
             if first.failure not in AGAIN:
                 raise
-            pause = first.wait_s if first.wait_s is not None else self._pause_s
-            await asyncio.sleep(min(pause, 5.0) * random.uniform(1.0, 1.2))  # noqa: S311  # no secret
+            wait_s = first.wait_s if first.wait_s is not None else 1 + self._chance()
+            if wait_s > 30:
+                raise
+            await self._pause(wait_s)
         return await self._once(ask)
 
     async def _once(self, ask: Ask) -> Reply:
