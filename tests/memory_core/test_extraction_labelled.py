@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from bot.evaluation.labelled import load
+from bot.evaluation.scoring import Score, score
 from memory_core.extract import candidates_in
-from tests.memory_core.extraction_scoring import Score, load, score
 
 
 def _score(*, held_out: bool) -> Score:
