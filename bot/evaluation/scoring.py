@@ -43,10 +43,21 @@ class Score:
         """The share of settled facts that were found; 1 where there are none."""
         return _share(self.found["all"], self.missed["all"])
 
+    def rows(self) -> Sequence[str]:
+        """The names of what was counted: `all`, `lang:…`, `kind:…`."""
+        return sorted({*self.right, *self.wrong, *self.found, *self.missed}, key=lambda row: (":" in row, row))
+
+    def precise(self, row: str) -> tuple[int, int]:
+        """How many candidates are right, and how many there are."""
+        return self.right[row], self.right[row] + self.wrong[row]
+
+    def recalled(self, row: str) -> tuple[int, int]:
+        """How many facts were found, and how many there are."""
+        return self.found[row], self.found[row] + self.missed[row]
+
     def table(self) -> str:
         """One line per language and kind."""
-        rows = sorted({*self.right, *self.wrong, *self.found, *self.missed}, key=lambda row: (":" in row, row))
-        return "\n".join(self._row(row) for row in rows)
+        return "\n".join(self._row(row) for row in self.rows())
 
     def _row(self, row: str) -> str:
         right, wrong, found, missed = (count[row] for count in (self.right, self.wrong, self.found, self.missed))
