@@ -12,7 +12,6 @@ does too, whatever the provider's client thinks of it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -94,20 +93,16 @@ async def ask(model: Model, told: str, shape: Shape, *, counted_tokens: int, tim
 
 
 def _read(response: ModelResponse) -> Reading:
-    """The best of an answer's parts: a call's arguments, whatever the tool is called, else its text."""
+    """What the calls of the tool hand over, whatever they call it, together; else what the text says."""
     calls = [read(part.args) for part in response.parts if isinstance(part, ToolCallPart)]
     text = "\n".join(part.content for part in response.parts if isinstance(part, TextPart))
-    readings = [reading for reading in (*calls, read(text)) if reading.found]
-    if not readings:
-        return Reading()
-    whole = all(one.whole for one in readings) and response.finish_reason != "length"
-    return _together(readings[: len(calls)] or readings, whole=whole)
-
-
-def _together(readings: Sequence[Reading], *, whole: bool) -> Reading:
-    """Several calls of the tool are one answer."""
-    drafts = tuple(draft for reading in readings for draft in reading.drafts)
-    return Reading(drafts, sum(reading.left_out for reading in readings), found=True, whole=whole)
+    readings = [reading for reading in calls if reading.found] or [read(text)]
+    return Reading(
+        drafts=tuple(draft for reading in readings for draft in reading.drafts),
+        left_out=sum(reading.left_out for reading in readings),
+        found=any(reading.found for reading in readings),
+        whole=all(reading.whole for reading in readings) and response.finish_reason != "length",
+    )
 
 
 def _run(response: ModelResponse, model: Model, counted_tokens: int) -> Run:
