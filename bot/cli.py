@@ -15,6 +15,9 @@ app = typer.Typer(
     add_completion=False,
 )
 
+evaluation = typer.Typer(help="Measure how well remem does its work, on labelled examples.", no_args_is_help=True)
+app.add_typer(evaluation, name="eval")
+
 Workspace = Annotated[
     Path | None,
     typer.Option("--workspace", "-w", help="The folder that holds all memory (else REMEM_WORKSPACE, ~/remem)."),
@@ -170,6 +173,20 @@ def audit(
     from bot.audit import audit as run_audit
 
     raise SystemExit(run_audit(folder or workspace, layout=layout, scope=scope, as_json=as_json, fix=fix))
+
+
+@evaluation.command()
+def extraction(
+    data: Annotated[
+        Path | None, typer.Option("--data", help="Labelled conversations, one JSON a line (else those of remem).")
+    ] = None,
+    report: Annotated[Path | None, typer.Option("--json", help="Write the figures to this file, too.")] = None,
+    workspace: Workspace = None,
+) -> None:
+    """Precision and recall of what is kept, per kind and language: by the rules, and by the model if one is set."""
+    from bot.evaluate import evaluate
+
+    evaluate(data, report, workspace)
 
 
 @app.command()
