@@ -78,11 +78,13 @@ NOTES = st.lists(
 
 @st.composite
 def some_page(draw: st.DrawFn, records: list[Record] | None = None) -> str:
-    """A page of records with a person's text between them; LF or CRLF."""
+    """A page of records with a person's text between them, some of them twice to the letter; LF or CRLF."""
     blocks = ["# Experience\n"]
     for one in draw(RECORDS) if records is None else records:
-        blocks.append(render(one, level=draw(st.sampled_from([2, 2, 3]))))
-        blocks += draw(st.lists(st.sampled_from(HAND), max_size=1))
+        level = draw(st.sampled_from([2, 2, 3]))
+        for _ in range(draw(st.sampled_from([1, 1, 1, 2, 3]))):
+            blocks.append(render(one, level=level))
+            blocks += draw(st.lists(st.sampled_from(HAND), max_size=1))
     text = "\n".join(blocks)
     return text.replace("\n", "\r\n") if draw(st.booleans()) else text
 
