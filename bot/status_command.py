@@ -34,6 +34,7 @@ from memory_core.handle import Handle
 from memory_core.ids import Scope
 from memory_core.ledger.base import Timer
 from memory_core.ledger.overview import Look, look_at
+from memory_core.sleep.report import Stage
 from memory_core.workspace import LEDGER, require
 from memory_core.zone import zone_of
 
@@ -141,7 +142,8 @@ def lines(found: Statuses) -> list[str]:
         )
         if one.rest is not None:
             rest = one.rest
-            sleep = rest_text(rest.last_deep, rest.last_rem, rest.next_at, rest.undigested, one.zone, on=on)
+            times = (rest.last_deep, rest.last_rem, rest.next_at)
+            sleep = rest_text(*times, rest.undigested, one.zone, on=on, undone=rest.undone)
             told.append(f"  sleep: {sleep}")
         for talk in one.look.conversations:
             newest = f", newest {flush_time(talk.newest_at, one.zone)}" if talk.newest_at else ""
@@ -184,6 +186,8 @@ def _json(one: ScopeStatus) -> dict[str, object]:
         ],
         "last_deep": _iso(rest.last_deep if rest else None, one.zone),
         "last_rem": _iso(rest.last_rem if rest else None, one.zone),
+        "undone_deep": _iso(rest.undone.get(Stage.DEEP) if rest else None, one.zone),
+        "undone_rem": _iso(rest.undone.get(Stage.REM) if rest else None, one.zone),
         "next_sleep": _iso(rest.next_at if rest else None, one.zone),
         "undigested": rest.undigested if rest else None,
         "last_error": {"at": _iso(one.trouble.at, one.zone), "why": one.trouble.why} if one.trouble else None,

@@ -53,6 +53,7 @@ from memory_core.operations.sleep import (
     PutHeartbeat,
     ReleaseLines,
     Restore,
+    TakeHeartbeat,
 )
 
 __all__ = ["Operation"]
@@ -92,7 +93,8 @@ Operation: TypeAlias = Annotated[
     | AbsorbLines
     | ReleaseLines
     | Restore
-    | PutHeartbeat,
+    | PutHeartbeat
+    | TakeHeartbeat,
     Field(discriminator="op"),
 ]
 """Any operation; `op` tells which in JSON."""
