@@ -28,6 +28,7 @@ from memory_core.operations.attention import (
     MendTasks,
     PutBlocker,
     PutFact,
+    PutMore,
     PutRow,
     PutTask,
     RaiseRows,
@@ -72,6 +73,7 @@ Operation: TypeAlias = Annotated[
     | PutBlocker
     | DropBlocker
     | PutFact
+    | PutMore
     | PutTask
     | DropTask
     | MendTasks
