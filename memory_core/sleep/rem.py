@@ -1,6 +1,7 @@
 """REM: a scope's records are looked through, page by page. Pure: a draft of the pages goes in, operations come out.
 
-    1. returns         archived records that were used since, or said again, come back to their page
+    1. returns         archived records that were used since, or said again, come back to their page; what was taken
+                       back since is struck in the archive (retracted.py)
     2. duplicates      become one (merging.py)
     3. contradictions  the newer supersedes the older, or both are marked as in conflict (likeness.py)
     4. conflicts       a mark whose other side is gone goes
