@@ -475,3 +475,24 @@ async def test_a_page_with_bytes_that_are_no_text_is_left_alone() -> None:
     bed.stores.put(bed.scope, "experience", raw)  # type: ignore[arg-type]
     assert (await bed.sleep()).nothing
     assert bed.stores.raw(bed.scope, "experience") == raw  # type: ignore[arg-type]
+
+
+@pytest.mark.asyncio
+async def test_what_is_asked_about_every_25_days_outlives_a_busy_rooms_budget_till_it_is_proven() -> None:
+    """Twenty new records a week that nobody asks about, and one record with a question every 25 days."""
+    bed = Bed()
+    asked = record("the canary sings in the cellar", 0, number=1)
+    put(bed, asked)
+    days: dict[int, bool] = {}
+    for day in range(1, 107):
+        bed.clock.advance(86_400)
+        await bed.say(*(f"decision: shelf{day}x{n} keeps plum{day}x{n} and fig{day}x{n}" for n in range(3)))
+        if day % 25 == 3:
+            await bed.use("the canary sings in the cellar", "experience")
+        await bed.flush()
+        if day % 7 == 0:
+            await bed.sleep()
+            days[day] = "the canary sings in the cellar" in bed.titles()
+            assert counted_lines(bed.text("experience")) <= 200
+    assert all(days.values()), days
+    assert bed.record("the canary sings in the cellar").proven
