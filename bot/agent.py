@@ -7,10 +7,11 @@ model; a model-based one lives in bot/models.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
 from memory_core.disclosure import Disclosure
-from memory_core.ids import PageId
+from memory_core.ids import MessageKey, PageId, Scope
 from memory_core.ledger.base import Context
 from memory_core.messages import Message
 
@@ -19,17 +20,23 @@ from memory_core.messages import Message
 class Ask:
     """One question: the message, everything that the session disclosed (oldest first), and the conversation.
 
-    `root` is the message that a thread hangs on, which stands in the room's main line. `direct`: a 1:1 DM.
+    `shown_at` names for each disclosure the message at whose turn it was made, in the same order. `now` is the moment
+    in the scope's zone. `root` is the message that a thread hangs on, which stands in the room's main line. `direct`:
+    a 1:1 DM. `persona` is the text of SOUL.md as it stood when the session began.
     """
 
+    scope: Scope
     message: Message
     disclosures: tuple[Disclosure, ...]
+    shown_at: tuple[MessageKey, ...]
     context: Context
     title: str
+    now: datetime
     root: Message | None = None
     direct: bool = False
     noted: bool = False
     """Something of the message was written into memory already, and the answer will say so."""
+    persona: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +59,24 @@ class Doors(Protocol):
         ...
 
 
+class Show(Protocol):
+    """Where an agent shows its answer while it grows."""
+
+    async def __call__(self, text: str) -> None:
+        """Show the answer as far as it is written, from its first character. May be called as often as text comes."""
+        ...
+
+
 class Agent(Protocol):
     """Answers a message from what was disclosed. Raises RememError when it cannot; the message says why."""
 
-    async def reply(self, ask: Ask, doors: Doors) -> Reply:
-        """The answer to `ask.message`; `doors` lead to more of this scope's memory."""
+    async def reply(self, ask: Ask, doors: Doors, show: Show) -> Reply:
+        """The answer to `ask.message`; `doors` lead to more of this scope's memory.
+
+        An agent that writes bit by bit tells `show`; what it returns is the whole answer in any case.
+        """
         ...
+
+
+async def unshown(text: str) -> None:
+    """Nobody looks at an answer that is not whole (bot.agent.Show)."""

@@ -18,7 +18,7 @@ import structlog
 
 from memory_core.disclosure import Disclosure
 from memory_core.errors import RememError
-from memory_core.ids import Conversation, RoomKey, Scope
+from memory_core.ids import Conversation, MessageKey, RoomKey, Scope
 from memory_core.session import Session
 
 BURST = 200
@@ -83,11 +83,23 @@ class Talk:
     last_disclosure: Disclosure | None = None
     used: set[str] = field(default_factory=set)
     """Identities of records that this session has counted a hit for."""
+    shown_at: list[MessageKey] = field(default_factory=list)
+    """For each disclosure of the session the message at whose turn it was made."""
+    persona: str | None = None
+    """SOUL.md as it stood when the session began; None: not read yet."""
+
+    def disclosed(self, disclosure: Disclosure, at: MessageKey) -> None:
+        """Count a disclosure that was made at the turn of the message `at` in the session."""
+        self.session = self.session.with_(disclosure)
+        if len(self.session.disclosures) > len(self.shown_at):
+            self.shown_at.append(at)
 
     def end_session(self) -> None:
         """Budget, ceilings and hits start anew (flush, compaction, idle end, room switch)."""
         self.session = Session()
         self.used.clear()
+        self.shown_at.clear()
+        self.persona = None
 
 
 class Conversations:

@@ -7,17 +7,18 @@ from dataclasses import replace
 from bot.conversations import Talk
 from memory_core.disclosure import Disclosure
 from memory_core.handle import Handle
-from memory_core.ids import PageId
+from memory_core.ids import MessageKey, PageId
 from memory_core.loading import open_page, search_memory
 
 
 class Doors:
     """memory_search and memory_open for one conversation (bot.agent.Doors)."""
 
-    def __init__(self, handle: Handle, talk: Talk, title: str) -> None:
+    def __init__(self, handle: Handle, talk: Talk, title: str, message: MessageKey) -> None:
         self._handle = handle
         self._talk = talk
         self._title = title
+        self._message = message
 
     async def search(self, words: str) -> Disclosure:
         """The best matches that the conversation does not hold yet. Raises Denied, StoreError."""
@@ -30,7 +31,7 @@ class Doors:
     def _counted(self, disclosure: Disclosure) -> Disclosure:
         """Count it in the session, and as a part of what this message disclosed, so that /remem why tells it."""
         talk, first = self._talk, self._talk.last_disclosure
-        talk.session = talk.session.with_(disclosure)
+        talk.disclosed(disclosure, self._message)
         talk.last_disclosure = disclosure if first is None else _joined(first, disclosure)
         return disclosure
 

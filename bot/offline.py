@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from bot.agent import Ask, Doors, Reply
+from bot.agent import Ask, Doors, Reply, Show
 from memory_core.answers import quoted
 from memory_core.disclosure import Disclosure, Loaded, Step
 from memory_core.errors import Denied
@@ -72,7 +72,7 @@ class _Quotable:
 class OfflineAgent:
     """Answers from the disclosures alone (bot.agent.Agent)."""
 
-    async def reply(self, ask: Ask, doors: Doors) -> Reply:
+    async def reply(self, ask: Ask, doors: Doors, show: Show) -> Reply:
         """Quote what fits the question; say so where nothing does."""
         text = ask.message.text
         if is_pleasantry(text):

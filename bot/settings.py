@@ -85,6 +85,37 @@ class Settings(BaseSettings):
     sleep: Switch = Field(
         Switch.ON, description="Look after memory at night (promote, merge, archive) without being asked: on or off."
     )
+    model: str = Field(
+        "", description="The model that answers, as provider:name (openai:…, anthropic:…); unset: rules."
+    )
+    model_base_url: str = Field(
+        "", description="Address of an OpenAI-compatible server (Ollama, llama.cpp, vLLM), ends in /v1."
+    )
+    model_key: SecretStr | None = Field(
+        None, description="The model provider's key; unset: the provider's own variable counts (OPENAI_API_KEY, …)."
+    )
+    model_fallbacks: Annotated[tuple[str, ...], NoDecode] = Field(
+        (), description="Models to ask in this order where the first fails, comma separated."
+    )
+    memory_model: str = Field("", description="A cheaper model for what reads conversations when they are saved.")
+    model_window: int = Field(
+        0, ge=0, description="Tokens that fit into one request; 0: what is known of the model, else 32,000."
+    )
+    model_timeout_s: float = Field(120.0, gt=0, description="Seconds that one request to a model may take.")
+    turn_requests: int = Field(8, ge=1, description="Most requests to the model for one answer.")
+    turn_tool_calls: int = Field(12, ge=0, description="Most calls of memory tools for one answer.")
+    turn_tokens: int = Field(100_000, ge=1000, description="Most tokens, in and out, for one answer.")
+    turn_s: float = Field(300.0, gt=0, description="Most seconds for one answer.")
+    day_tokens: int = Field(0, ge=0, description="Most tokens a memory's answers may cost in a day; 0: no limit.")
+    day_usd: float = Field(
+        0.0, ge=0, description="Most US dollars a memory's answers may cost in a day; 0: no limit."
+    )
+    memory_day_tokens: int = Field(
+        0, ge=0, description="Most tokens that saving one memory may cost in a day; 0: no limit."
+    )
+    memory_day_usd: float = Field(
+        0.0, ge=0, description="Most US dollars that saving one memory may cost in a day; 0: no limit."
+    )
     discord_people: Switch = Field(
         Switch.OFF, description="Keep what people on Discord say about themselves: on or off."
     )
@@ -121,6 +152,13 @@ class Settings(BaseSettings):
             return tuple(PersonKey(part.strip()) for part in given.split(",") if part.strip())
         return given
 
+    @field_validator("model_fallbacks", mode="before")
+    @classmethod
+    def _models(cls, given: object) -> object:
+        if isinstance(given, str):
+            return tuple(part.strip() for part in given.split(",") if part.strip())
+        return given
+
     @field_validator("servers", mode="before")
     @classmethod
     def _server_ids(cls, given: object) -> object:
@@ -144,6 +182,13 @@ class Settings(BaseSettings):
     def _days_or_never(cls, given: str) -> str:
         if given != "never" and not (given.isascii() and given.isdigit()):
             raise ValueError("it must be a number of days, or never")
+        return given
+
+    @field_validator("model_base_url")
+    @classmethod
+    def _base_url(cls, given: str) -> str:
+        if given and not given.startswith(("http://", "https://")):
+            raise ValueError("it must be an http(s) address, such as http://localhost:11434/v1")
         return given
 
     @field_validator("slack_api_url")
@@ -187,8 +232,14 @@ def effective(settings: Settings) -> dict[str, str]:
     return shown
 
 
+SECRETS = frozenset(
+    {"REMEM_MODEL_KEY", "DISCORD_TOKEN", "SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", "SLACK_SIGNING_SECRET"}
+)
+"""The variables whose values are never shown."""
+
+
 def _fault(name: str, message: str, given: object) -> str:
-    secret = name in {"DISCORD_TOKEN", "SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", "SLACK_SIGNING_SECRET"}
+    secret = name in SECRETS
     shown = "" if secret else f" is {str(given)[:60]!r}"
     return f"{name}{shown}: {message.removeprefix('Value error, ').rstrip('.')}."
 

@@ -24,7 +24,7 @@ from adapters.base import Taken
 from adapters.messages import Button, Delivery, Happening, Incoming, Outgoing, Sent
 from adapters.rooms import Placed
 from bot.admission import Admission, asks
-from bot.agent import Ask, Reply
+from bot.agent import Ask, Reply, unshown
 from bot.commands import Answer, Commands, gives
 from bot.conversations import Talk, to_its_end
 from bot.doors import Doors
@@ -54,7 +54,7 @@ from memory_core.disclosure import Disclosure
 from memory_core.errors import LedgerError, LedgerFailed, RememError, StoreError
 from memory_core.extract import at_once
 from memory_core.flush.engine import Trigger
-from memory_core.gate import fingerprint
+from memory_core.gate import fingerprint, persona
 from memory_core.handle import Handle
 from memory_core.ids import RoomKind, Scope
 from memory_core.ledger.base import Hit
@@ -314,8 +314,9 @@ class Turn:
         await self._parts.adapters[incoming.room.key.platform].typing(incoming.conversation)
         disclosure = await self._disclose(incoming, handle, talk)
         seen = talk.session.disclosures or (disclosure,)  # a scope without an index leaves none in the session
-        ask = await self._ask(incoming, handle, seen, noted=bool(notes))
-        reply = await self._parts.agent.reply(ask, Doors(handle, talk, incoming.room.title))
+        ask = await self._ask(incoming, handle, talk, seen, noted=bool(notes))
+        doors = Doors(handle, talk, incoming.room.title, ask.message.key)
+        reply = await self._parts.agent.reply(ask, doors, unshown)
         await self._used(handle, talk, reply)
         lines = [*notes, reply.text, *unread(disclosure), *at_breaker(disclosure)]
         if begins and ask.direct:
@@ -327,22 +328,32 @@ class Turn:
         """What the agent may see of the scope's memory for this message; it counts in the conversation's session."""
         title, mode = incoming.room.title, self._parts.mode
         disclosure = await disclose(handle, talk.session, message_of(incoming).text, title=title, mode=mode)
-        talk.session, talk.last_disclosure = talk.session.with_(disclosure), disclosure
+        talk.disclosed(disclosure, message_of(incoming).key)
+        talk.last_disclosure = disclosure
         for note in disclosure.notes:
             _log.warning("a note on loading", scope=handle.scope.key, note=note)
         return disclosure
 
-    async def _ask(self, incoming: Incoming, handle: Handle, seen: tuple[Disclosure, ...], *, noted: bool) -> Ask:
+    async def _ask(
+        self, incoming: Incoming, handle: Handle, talk: Talk, seen: tuple[Disclosure, ...], *, noted: bool
+    ) -> Ask:
         """The question, with all that the session disclosed (`seen`) and the conversation as it is recorded."""
         root = await handle.ledger.find(incoming.reply_to) if incoming.reply_to else None
+        message, zone = message_of(incoming), await self._saving.zone_of(handle.scope)
+        if talk.persona is None:
+            talk.persona = await persona(handle)
         return Ask(
-            message=message_of(incoming),
+            scope=handle.scope,
+            message=message,
             disclosures=seen,
+            shown_at=tuple(talk.shown_at) or (message.key,),
             context=await handle.ledger.context(incoming.conversation),
             title=incoming.room.title,
+            now=self._parts.clock.now().astimezone(zone),
             root=root.message if root else None,
             direct=incoming.room.kind is RoomKind.DIRECT,
             noted=noted,
+            persona=talk.persona,
         )
 
     async def _used(self, handle: Handle, talk: Talk, reply: Reply) -> None:

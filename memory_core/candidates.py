@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from memory_core.errors import BadInput
-from memory_core.ids import MessageKey, PersonKey
+from memory_core.ids import MessageKey, PersonKey, Scope
 from memory_core.layouts import Kind
 from memory_core.messages import Message
 
@@ -67,12 +67,13 @@ class Request:
     """What an extractor is asked: one conversation's messages, oldest first.
 
     `before` is context only and never a source; `messages` may be cited. `direct`: a 1:1 DM, where the person's own
-    word settles a decision.
+    word settles a decision. `scope` is whose account an extractor charges that costs something; nobody is told it.
     """
 
     messages: tuple[Message, ...]
     before: tuple[Message, ...] = ()
     direct: bool = False
+    scope: Scope | None = None
 
 
 class Extractor(Protocol):

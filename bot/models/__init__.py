@@ -1,0 +1,12 @@
+"""The model behind the answers and behind the flush. pydantic-ai is imported here and nowhere else, and only when a
+model is set: whoever runs without one pays nothing for it.
+
+    providers    settings → models, and what is wrong with a name, a key, a missing package
+    failures     the library's errors → ours: what a person is told, and whether it is tried again
+    limits       how much one answer may take, how much a day
+    spending     what was used, kept in the ledger
+    prompt       the request: persona, rules, protocol; then the conversation with its disclosures
+    tools        what the model may call; all of it through the doors of one scope
+    speaker      the agent: prompt → stream → answer
+    extraction   the extractor: conversation → candidates that cite their messages
+"""

@@ -91,6 +91,7 @@ class Ear:
             messages=tuple(map(self._local, said)),
             before=tuple(map(self._local, before)),
             direct=isinstance(self.handle.scope, DirectScope),
+            scope=self.handle.scope,
         )
 
     async def _facts(self, request: Request) -> tuple[Fact, ...]:

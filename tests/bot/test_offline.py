@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.agent import Ask, Reply
+from bot.agent import Ask, Reply, unshown
 from bot.offline import UNKNOWN, WHAT_I_AM, OfflineAgent
 from memory_core.disclosure import Disclosure, Loaded, Step
 from memory_core.errors import Denied
@@ -68,8 +68,19 @@ async def _reply(
     noted: bool = False,
 ) -> Reply:
     entries = tuple(Entry(at, message) for at, message in enumerate(said))
-    ask = Ask(_said(text), disclosures, Context((), entries), "#build", root=root, noted=noted)
-    return await OfflineAgent().reply(ask, doors or Doors())
+    message = _said(text)
+    ask = Ask(
+        BUILD,
+        message,
+        disclosures,
+        (message.key,) * len(disclosures),
+        Context((), entries),
+        "#build",
+        message.sent_at,
+        root=root,
+        noted=noted,
+    )
+    return await OfflineAgent().reply(ask, doors or Doors(), unshown)
 
 
 @pytest.mark.asyncio

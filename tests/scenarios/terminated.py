@@ -25,7 +25,7 @@ from pathlib import Path
 
 from adapters.base import CaughtUp, Deliver, nothing_owed
 from adapters.messages import Happening, Incoming, Outgoing, Sent
-from bot.agent import Agent, Ask, Doors, Reply
+from bot.agent import Agent, Ask, Doors, Reply, Show
 from bot.app import App, opened
 from bot.logs import set_up
 from bot.run import to_its_end, until_stopped
@@ -177,7 +177,7 @@ class Hanging:
     how: str
     stopper: Stopper
 
-    async def reply(self, ask: Ask, doors: Doors) -> Reply:
+    async def reply(self, ask: Ask, doors: Doors, show: Show) -> Reply:
         """Never."""
         await self._for_ever()
         raise AssertionError("it came back")

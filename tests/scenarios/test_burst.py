@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from adapters.messages import Happening
-from bot.agent import Ask, Doors, Reply
+from bot.agent import Ask, Doors, Reply, Show
 from memory_core.errors import RememError
 from tests.scale import scale
 from tests.scenarios.recording import Spot
@@ -39,7 +39,7 @@ class Provider:
         self.down = False
         self.asked = 0
 
-    async def reply(self, ask: Ask, doors: Doors) -> Reply:
+    async def reply(self, ask: Ask, doors: Doors, show: Show) -> Reply:
         """An answer; while it is down a refusal, as of a provider that does not answer."""
         self.asked += 1
         await asyncio.sleep(0)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from adapters.messages import Author, Delivery, Incoming, Room
-from bot.agent import Ask, Doors, Reply
+from bot.agent import Ask, Doors, Reply, Show
 from bot.app import App, opened
 from memory_core.candidates import Candidate, Extractor, Request
 from memory_core.clock import ManualClock
@@ -40,7 +40,7 @@ class Model:
     begun: asyncio.Event = field(default_factory=asyncio.Event)
     asked: list[str] = field(default_factory=list)
 
-    async def reply(self, ask: Ask, doors: Doors) -> Reply:
+    async def reply(self, ask: Ask, doors: Doors, show: Show) -> Reply:
         """Answer by naming the question."""
         self.asked.append(ask.message.text)
         self.begun.set()

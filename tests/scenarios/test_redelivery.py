@@ -19,7 +19,7 @@ from random import Random
 import pytest
 
 from adapters.messages import Author, Happening, Incoming
-from bot.agent import Ask, Doors, Reply
+from bot.agent import Ask, Doors, Reply, Show
 from memory_core.clock import ManualClock
 from memory_core.ids import PersonKey
 from tests.scale import scale
@@ -40,7 +40,7 @@ BURST = 50
 class Echo:
     """An agent that answers each message with its own words, and is quick."""
 
-    async def reply(self, ask: Ask, doors: Doors) -> Reply:
+    async def reply(self, ask: Ask, doors: Doors, show: Show) -> Reply:
         """The message's text, marked."""
         return Reply(f"heard {ask.message.text}")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.agent import Ask, Doors, Reply
+from bot.agent import Ask, Doors, Reply, Show
 from bot.wording import UNFORESEEN
 from tests.scenarios.terminal import terminal
 
@@ -17,7 +17,7 @@ class Stumbling:
     def __init__(self) -> None:
         self._asked = 0
 
-    async def reply(self, ask: Ask, doors: Doors) -> Reply:
+    async def reply(self, ask: Ask, doors: Doors, show: Show) -> Reply:
         self._asked += 1
         if self._asked == 1:
             raise ZeroDivisionError("a bug")

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import cast
 
-from bot.agent import Ask, Doors, Reply
+from bot.agent import Ask, Doors, Reply, Show
 from bot.offline import OfflineAgent
 from memory_core.disclosure import Disclosure
 from memory_core.errors import Denied
@@ -98,11 +98,11 @@ class NosyAgent:
     asked: int = 0
     _inner: OfflineAgent = field(default_factory=OfflineAgent)
 
-    async def reply(self, ask: Ask, doors: Doors) -> Reply:
+    async def reply(self, ask: Ask, doors: Doors, show: Show) -> Reply:
         """Answer; then look around."""
         self.asks.append(ask)
         self.asked += 1
-        reply = await self._inner.reply(ask, doors)
+        reply = await self._inner.reply(ask, doors, show)
         wanted = PageId(_WANTED[self.asked % len(_WANTED)])
         with suppress(Denied):
             looked = doors.open(wanted) if self.asked % 2 else doors.search(ask.message.text)
