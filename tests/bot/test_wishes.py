@@ -16,6 +16,7 @@ from tests.bot.models.asking import ANA, BEN, US, Talk
 
 KEPT = [
     ("decision", "We use Postgres 16 for billing", "ok, from now on we use Postgres 16 for billing!"),
+    ("stack", "billing runs on Postgres 16", "billing runs on Postgres 16. and why did we take Redis?"),
     ("decision", "Billing uses Postgres 16", "Billing will use Postgres 16 from now on."),
     ("decision", "We use Postgres for billing", "Can you remember that we use Postgres for billing?"),
     ("role", "Ben owns the deploy pipeline", "Ben owns the deploy pipeline"),
@@ -28,6 +29,7 @@ REFUSED = [
     ("We do not use Postgres for billing", "we use Postgres for billing"),
     ("We use Postgres for billing", "we do not use Postgres for billing"),
     ("We use Postgres for billing", "shall we use Postgres for billing?"),
+    ("We use Postgres for billing", "hi. do we use Postgres for billing?"),
     ("Ana pays Ben 4000 dollars a month", "hello there"),
     ("The vault code is 4711", "what is the vault code?"),
     ("", "we use Postgres"),

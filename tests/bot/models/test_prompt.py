@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -255,7 +256,7 @@ def test_between_two_turns_of_a_session_only_the_tail_changes(
     turns: list[tuple[int, bool, int, bool, int, bool]],
 ) -> None:
     asked = _session(turns)
-    for before, after in zip(asked, asked[1:], strict=False):
+    for before, after in pairwise(asked):
         stable = _stable(before)
         assert after[: len(stable)] == stable
         assert before[-1] in after
@@ -278,7 +279,7 @@ def test_where_a_session_outgrows_the_window_the_cut_moves_seldom(
     asked = _session(turns * 3, "words " * 12)
     sent = [fitted(one, room, measure) for one in asked]
     moved = 0
-    for before, after in zip(sent, sent[1:], strict=False):
+    for before, after in pairwise(sent):
         stable = _stable(before)
         moved += after[: len(stable)] != stable
     grown = sum(measure.item(item) for item in asked[-1])

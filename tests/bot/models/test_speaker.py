@@ -6,13 +6,13 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
 import pytest
-from pydantic_ai import exceptions
+from pydantic_ai import RunContext, exceptions
 from pydantic_ai.messages import ModelMessage, ModelRequest, ToolReturnPart, UserPromptPart
-from pydantic_ai.models import StreamedResponse
+from pydantic_ai.models import ModelRequestParameters, StreamedResponse
 from pydantic_ai.models.function import AgentInfo, DeltaThinkingPart, DeltaToolCall, FunctionModel
+from pydantic_ai.settings import ModelSettings
 
 from bot.agent import Ask, Reply
 from bot.models.failures import Failure, ModelFailed, failed
@@ -322,8 +322,16 @@ class _Cut(FunctionModel):
     """A model whose answers end because they are too long."""
 
     @asynccontextmanager
-    async def request_stream(self, *given: Any, **named: Any) -> AsyncGenerator[StreamedResponse]:
-        async with super().request_stream(*given, **named) as stream:
+    async def request_stream(
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+        run_context: RunContext[object] | None = None,
+    ) -> AsyncGenerator[StreamedResponse]:
+        """A stream that says so at its end."""
+        given = (messages, model_settings, model_request_parameters, run_context)
+        async with super().request_stream(*given) as stream:
             stream.finish_reason = "length"
             yield stream
 
@@ -447,7 +455,9 @@ async def test_every_request_fits_into_the_window_also_after_tools(window: int) 
     assert told.text == "Well."
     room = window - COUNTER.count(told.model.instructions[0])
     sizes = [_sent_tokens(request) for request in told.model.requests]
-    print(f"window {window}: {sizes}, head {COUNTER.count(told.model.instructions[0])}")
+    print(  # noqa: T201
+        f"window {window}: {sizes}, head {COUNTER.count(told.model.instructions[0])}"
+    )
     assert all(size < room * 0.85 for size in sizes)
     for request in told.model.requests:
         said = [part.content for m in request for part in m.parts if isinstance(part, UserPromptPart)]
