@@ -2,9 +2,9 @@
 
 Three memories: two groups and the DM of the owner, each with a word of its own. A model in #build makes calls of
 tools that are drawn at random: pages of others, paths, climbing, unicode tricks, huge arguments, tools that do not
-tools that are drawn at random: pages of others, paths, climbing, unicode tricks, huge arguments, tools that do not
 exist, facts that nobody said. What the stores and ledgers of every scope are asked is recorded, and so is every file
 that is opened; ceilings and budget are looked at after every answer.
+"""
 
 from __future__ import annotations
 
@@ -266,8 +266,8 @@ async def test_whatever_a_hostile_model_calls_it_reaches_one_memory_only(tmp_pat
     reads = sum(touch.call in {"read", "stamp"} for touch in touches)
     writes = sum(touch.call == "commit" for touch in touches)
     print(  # noqa: T201
-        f"{model.made} calls in {answers} answers {dict(model.tools.most_common(6))}; {reads} reads, {writes} writes; "
-        f"of other scopes {sum(touch.scope != HOME for touch in touches)}; refused: {dict(model.refused)}"
+        f"{model.made} calls in {answers} answers {dict(model.tools.most_common(6))}; {reads} reads, "
+        f"{writes} writes; of other scopes {sum(touch.scope != HOME for touch in touches)}; refused: {dict(model.refused)}"
     )
     assert foreign == set()
     assert not {"ops", "ops.md", "main", "passwd", "MEMORY.md", "USER.md"} & opened
