@@ -30,6 +30,7 @@ from memory_core.ids import MessageKey
 from memory_core.layouts import Kind
 from memory_core.messages import Message, Voice
 from memory_core.redact.mask import mask
+from memory_core.script import fold
 from memory_core.terms import terms
 from memory_core.text import one_line
 
@@ -155,10 +156,11 @@ def _is_said(asked: Words, by: Sequence[_Said]) -> bool:
 
 def _read_by_rules(kind: Kind, fact: str, states: Message) -> Candidate:
     """The fact as the rules read it (day, name, status), else as it stands."""
-    spoken = replace(states, text=f"{kind.value}: {fact}")
-    read = next((one for one in candidates_in(Request((spoken,), direct=True)) if one.kind is kind), None)
-    if read is not None:
-        return replace(read, value=Value.MEDIUM, corrects="", settled=True)
+    for text in (f"{kind.value}: {fact}", fact):  # not every kind has a label
+        spoken = Request((replace(states, text=text),), direct=True)
+        read = next((one for one in candidates_in(spoken) if one.kind is kind), None)
+        if read is not None and fold(read.body) in fold(fact):
+            return replace(read, value=Value.MEDIUM, corrects="", settled=True)
     return Candidate(
         kind=kind,
         title=one_line(fact, TITLE_CHARACTERS),

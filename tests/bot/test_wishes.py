@@ -46,6 +46,7 @@ def test_what_the_asking_person_said_is_kept_with_that_message(kind: str, text: 
     assert (found.kind, found.sources, found.author) == (Kind(kind), (message.key,), ANA)
     assert found.value is Value.MEDIUM
     assert found.settled
+    assert ":" not in found.body + found.title
 
 
 @pytest.mark.parametrize(("text", "said"), REFUSED)

@@ -24,6 +24,7 @@ from bot.agent import Agent, Ask, Doors, Reply, Show
 from bot.models.limits import TurnLimits
 from bot.models.speaker import Speaker
 from bot.offline import OfflineAgent
+from bot.wording import UNFORESEEN
 from memory_core.gate import DENIALS
 from memory_core.ids import GroupScope
 from memory_core.layouts import Priority
@@ -270,6 +271,7 @@ async def test_whatever_a_hostile_model_calls_it_reaches_one_memory_only(tmp_pat
         f"of other scopes {sum(touch.scope != HOME for touch in touches)}; refused: {dict(model.refused)}"
     )
     assert foreign == set()
+    assert UNFORESEEN not in sent
     assert not {"ops", "ops.md", "main", "passwd", "MEMORY.md", "USER.md"} & opened
     assert [word for word in HIDDEN.values() if word in seen] == [HIDDEN[OWN]]
     assert not any(HIDDEN[word] in text for word in CANARIES for text in (sent, kept))

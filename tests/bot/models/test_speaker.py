@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -241,6 +242,12 @@ async def test_an_argument_that_is_too_long_is_refused_and_reaches_no_door(tool:
     assert told.text == "Well."
     assert told.doors.knocked == []
     assert "characters, at most" in results(told.model.requests[1])[0]
+
+
+@pytest.mark.parametrize("page", ["memory/groups/ops/experience", "../experience", "conventions/../experience", "/"])
+async def test_a_path_stays_a_path_and_is_never_taken_for_a_page(page: str) -> None:
+    told = await asked([call("memory_open", json.dumps({"page": f"{page}.md"}))], ["Well."])
+    assert told.doors.knocked == [("open", page)]
 
 
 @pytest.mark.parametrize("arguments", ["{", "[]", "null", '{"page": 5}', '{"file": "/etc/passwd"}', ""])
