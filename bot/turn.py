@@ -329,7 +329,7 @@ class Turn:
             if await self._claim(incoming):
                 await self._say(incoming, SHORT_HELP, scope=scope)
             return
-        handle, begins = self._parts.handles.open(scope), not talk.session.started
+        handle, begins = self._parts.handles.open(scope), not talk.answered
         await answer.begin()
         disclosure = await self._disclose(incoming, handle, talk)
         seen = talk.session.disclosures or (disclosure,)  # a scope without an index leaves none in the session
@@ -340,7 +340,8 @@ class Turn:
         lines = [*notes, reply.text, *unread(disclosure), *at_breaker(disclosure)]
         if begins and ask.direct:
             lines.append(await last_flush(handle))
-        await answer.finish("\n\n".join(filter(None, lines)))
+        if await answer.finish("\n\n".join(filter(None, lines))):
+            talk.answered = True
 
     async def _disclose(self, incoming: Incoming, handle: Handle, talk: Talk) -> Disclosure:
         """What the agent may see of the scope's memory for this message; it counts in the conversation's session."""

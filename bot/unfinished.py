@@ -26,11 +26,10 @@ from adapters.messages import Delivery, Happening, Incoming, Outgoing, Sent
 from bot.owed import STALE, rebuilt, still_has
 from bot.own_words import record_own
 from bot.parts import Parts
-from bot.troubles import NEVER
 from bot.wording import interrupted, interrupted_unseen
 from memory_core.errors import LedgerFailed
 from memory_core.ids import Conversation, DirectScope, MessageKey, RoomKey, Scope, scope_of_key
-from memory_core.ledger.base import Timer
+from memory_core.ledger.base import NEVER, Timer
 from memory_core.messages import Voice
 from memory_core.redact.mask import mask
 

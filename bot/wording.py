@@ -180,7 +180,13 @@ def interrupted_unseen() -> str:
     return "(I was interrupted while I answered this. Please ask again.)"
 
 
+_NO_FLUSH = "none yet; I save this conversation by myself after a pause, or at once with `/remem`"
+
+
 async def last_flush(handle: Handle) -> str:
-    """The line that ends the first reply of a DM session: `last flush: YYYY-MM-DD HH:mm`."""
+    """The line that ends the first reply of a DM session: `last flush: YYYY-MM-DD HH:mm`.
+
+    Before the first save somebody new reads what a flush is and that it comes by itself.
+    """
     moment = (await read_state(handle)).last_flush_time
-    return f"last flush: {flush_time(moment, await zone_of(handle)) or 'never'}"
+    return f"last flush: {flush_time(moment, await zone_of(handle)) or _NO_FLUSH}"
