@@ -360,7 +360,7 @@ class Turn:
         root = await handle.ledger.find(incoming.reply_to) if incoming.reply_to else None
         message, zone = message_of(incoming), await self._saving.zone_of(handle.scope)
         if talk.persona is None:
-            talk.persona = await persona(handle)
+            talk.persona = await self._persona(handle)
         return Ask(
             scope=handle.scope,
             message=message,
@@ -374,6 +374,14 @@ class Turn:
             noted=noted,
             persona=talk.persona,
         )
+
+    async def _persona(self, handle: Handle) -> str:
+        """SOUL.md; one that cannot be read stops no answer."""
+        try:
+            return await persona(handle)
+        except StoreError as refused:
+            _log.warning("no persona", scope=handle.scope.key, why=str(refused))
+            return ""
 
     async def _used(self, handle: Handle, talk: Talk, reply: Reply) -> None:
         """Records that the answer quotes are used, once in a session."""

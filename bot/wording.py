@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from adapters.messages import Attachment, Button, Room
 from adapters.text import closed
+from bot.models.failures import ModelFailed
 from memory_core.answers import flush_time, noun
 from memory_core.candidates import Candidate
 from memory_core.disclosure import Disclosure
@@ -162,6 +163,8 @@ def answer_failed(refused: RememError) -> str:
 
 def not_answered(refused: RememError) -> str:
     """That no answer could be made (the model, the ledger); the message itself is kept."""
+    if isinstance(refused, ModelFailed):  # it says what to do next itself
+        return f"{refused} What you said is kept."
     return f"I cannot answer now: {refused} What you said is kept; please ask again in a while."
 
 

@@ -6,19 +6,23 @@ compared with the records of the whole page: a decision may be said again as a l
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from memory_core.candidates import TITLE_CHARACTERS
 from memory_core.flush.bars import Fact
 from memory_core.flush.sameness import Words, best, opposes, repeats, stated, words
+from memory_core.forms import journal
+from memory_core.forms.blocks import lines_of
 from memory_core.forms.escape import escape_comment
 from memory_core.forms.marks import marked
 from memory_core.forms.records import PlacedRecord, Record, on_page, parse, remove, render, struck
-from memory_core.ids import PageId
-from memory_core.layouts import Table
+from memory_core.ids import MessageKey, PageId
+from memory_core.layouts import Form, Table
 from memory_core.operations import Operation
 from memory_core.operations.records import AddRecord, StrikeRecord, TouchRecord
+from memory_core.operations.sleep import AbsorbLines
 from memory_core.text import one_line
 
 
@@ -111,6 +115,22 @@ class RecordDraft:
         if placed is not None:
             line = marked(f"~~{escape_comment(new.supersedes[0])}~~", old.record.messages)
             self.draft.do(StrikeRecord(self.page, old.record.identity, text[placed.start : placed.end], line))
+            absorb_notes(self.draft, old.record.messages)
+
+
+def absorb_notes(draft: Target, messages: Collection[MessageKey]) -> None:
+    """The lines of the draft's journals that come from these messages are taken up: what they say is superseded.
+
+    An absorbed line is neither promoted nor quoted; without the mark an old day's note would speak against the page.
+    """
+    for page, text in tuple(draft.texts.items()):
+        if draft.table.rule(page).form is Form.JOURNAL and any(key in text for key in messages):
+            notes = ((line.text, journal.read_line(line.text, "")) for line in lines_of(text))
+            lines = tuple(
+                line for line, note in notes if not note.absorbed and not set(messages).isdisjoint(note.keys)
+            )
+            if lines:
+                draft.do(AbsorbLines(page, lines))
 
 
 def record_of(fact: Fact) -> Record:
