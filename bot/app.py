@@ -203,7 +203,7 @@ async def _minds(
     from bot.models.providers import patience_s
     from bot.models.speaker import Speaker
 
-    meter = await metered(settings, handles, ledger)
+    meter = await metered(settings, handles, ledger.reports)
     reads = ModelExtractor(
         models.memory,
         RulesExtractor(),

@@ -194,7 +194,8 @@ class Commands:
             rest = await sleeping.rest(scope)
         except StoreError as refused:
             return "", [*notes, f"when this memory slept cannot be read: {refused}"]
-        told = rest_text(rest.last_deep, rest.last_rem, rest.next_at, rest.undigested, zone, on=sleeping.on)
+        times = (rest.last_deep, rest.last_rem, rest.next_at)
+        told = rest_text(*times, rest.undigested, zone, on=sleeping.on, undone=rest.undone)
         return told, [*notes, *sleep_notes(rest.trouble, rest.stuck)]
 
     async def _note(self, call: Call, incoming: Incoming, scope: Scope, talk: Talk) -> str:
@@ -239,7 +240,10 @@ class Commands:
             return f"I know no time zone {one_line(call.argument, 40)!r}; give one such as Europe/Berlin."
         handle = self._parts.handles.open(scope)
         await ensure_index(handle, zone, rooms=_rooms(incoming, scope))
-        return f"This memory's time zone is now {await set_front(handle, 'timezone', str(zone))}."
+        named = await set_front(handle, "timezone", str(zone))
+        if self._saving.sleeping is not None:
+            await self._saving.sleeping.moved(scope)
+        return f"This memory's time zone is now {named}."
 
     async def _rule(self, call: Call, incoming: Incoming, scope: Scope, talk: Talk) -> str:
         handle = self._parts.handles.open(scope)

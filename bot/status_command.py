@@ -39,6 +39,7 @@ from memory_core.ids import Scope
 from memory_core.ledger.base import Timer
 from memory_core.ledger.overview import Look, look_at, usage_at
 from memory_core.ledger.usage import Spent
+from memory_core.sleep.report import Stage
 from memory_core.workspace import LEDGER, require
 from memory_core.zone import zone_of
 
@@ -157,7 +158,8 @@ def lines(found: Statuses) -> list[str]:
         )
         if one.rest is not None:
             rest = one.rest
-            sleep = rest_text(rest.last_deep, rest.last_rem, rest.next_at, rest.undigested, one.zone, on=on)
+            times = (rest.last_deep, rest.last_rem, rest.next_at)
+            sleep = rest_text(*times, rest.undigested, one.zone, on=on, undone=rest.undone)
             told.append(f"  sleep: {sleep}")
         if one.usage or settings.model:
             told.append(f"  the model today: {usage_text(one.usage)}")
@@ -202,6 +204,8 @@ def _json(one: ScopeStatus) -> dict[str, object]:
         ],
         "last_deep": _iso(rest.last_deep if rest else None, one.zone),
         "last_rem": _iso(rest.last_rem if rest else None, one.zone),
+        "undone_deep": _iso(rest.undone.get(Stage.DEEP) if rest else None, one.zone),
+        "undone_rem": _iso(rest.undone.get(Stage.REM) if rest else None, one.zone),
         "next_sleep": _iso(rest.next_at if rest else None, one.zone),
         "undigested": rest.undigested if rest else None,
         "usage_today": [as_data(spent) for spent in one.usage],

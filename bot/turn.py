@@ -52,6 +52,7 @@ from bot.wording import (
     unread,
     write_failed,
 )
+from memory_core.candidates import Candidate
 from memory_core.commands import is_public, text_command
 from memory_core.disclosure import Disclosure
 from memory_core.errors import LedgerError, LedgerFailed, RememError, StoreError
@@ -288,13 +289,28 @@ class Turn:
             kept = await self._parts.handles.open(scope).ledger.find(candidate.sources[0])
             if kept is None or kept.message.text != incoming.text:
                 return []  # deleted or edited while it waited: what it says now is for the next save
-            page, record = await self._saving.write(scope, candidate)
-            sha256 = await fingerprint(self._parts.handles.open(scope), page)
+            return [await self._write(scope, talk, candidate)]
         except RememError as refused:
             _log.error("write failed", scope=scope.key, why=str(refused))
             return [write_failed(refused)]
+
+    async def _write(self, scope: Scope, talk: Talk, candidate: Candidate) -> str:
+        """Write one thing now; the line that says so. Raises RememError."""
+        page, record = await self._saving.write(scope, candidate)
+        sha256 = await fingerprint(self._parts.handles.open(scope), page)
         talk.session = talk.session.wrote(page, sha256)
-        return [noted(candidate, page, record)]
+        return noted(candidate, page, record)
+
+    async def _grant(self, doors: Doors, scope: Scope, talk: Talk) -> list[str]:
+        """Write what the agent wished to be kept; a line for each, also for what could not be written."""
+        lines = []
+        for wish in await doors.standing_wishes():
+            try:
+                lines.append(await self._write(scope, talk, wish))
+            except RememError as refused:
+                _log.error("write failed", scope=scope.key, why=str(refused))
+                lines.append(write_failed(refused))
+        return lines
 
     async def _reply(self, incoming: Incoming, scope: Scope, talk: Talk, notes: list[str]) -> None:
         """Answer; that it is too much, or what fails (memory, ledger, model), is told in the answer's place."""
@@ -334,10 +350,11 @@ class Turn:
         disclosure = await self._disclose(incoming, handle, talk)
         seen = talk.session.disclosures or (disclosure,)  # a scope without an index leaves none in the session
         ask = await self._ask(incoming, handle, talk, seen, noted=bool(notes))
-        doors = Doors(handle, talk, incoming.room.title, ask.message.key)
+        doors = Doors(handle, talk, ask, partial(self._commands.may_keep, incoming=incoming))
         reply = await self._parts.agent.reply(ask, doors, answer.show)
         await self._used(handle, talk, reply)
-        lines = [*notes, reply.text, *unread(disclosure), *at_breaker(disclosure)]
+        kept = await self._grant(doors, scope, talk)
+        lines = [*notes, reply.text, *kept, *unread(disclosure), *at_breaker(disclosure)]
         if begins and ask.direct:
             lines.append(await last_flush(handle))
         if await answer.finish("\n\n".join(filter(None, lines))):

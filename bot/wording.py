@@ -15,6 +15,7 @@ from memory_core.flush.engine import read_state
 from memory_core.forms.records import Record
 from memory_core.handle import Handle
 from memory_core.ids import PageId
+from memory_core.layouts import Kind
 from memory_core.text import one_line
 from memory_core.zone import zone_of
 
@@ -113,10 +114,12 @@ def _attachment(one: Attachment) -> str:
 
 def noted(candidate: Candidate, page: PageId, record: Record) -> str:
     """That something stands in its page now; said only after it was read back."""
-    return f"Noted as {_article(noun(candidate.kind))} in {page}: {record.title}"
+    return f"Noted as {noun_with_article(candidate.kind)} in {page}: {record.title}"
 
 
-def _article(word: str) -> str:
+def noun_with_article(kind: Kind) -> str:
+    """`a decision`, `an agreement`."""
+    word = noun(kind)
     return f"{'an' if word[0] in 'aeiou' else 'a'} {word}"
 
 
