@@ -128,6 +128,7 @@ class ModelExtractor:
                     await self._window(work, moved, limit // 2)
                 return
             if failed.failure not in _BY_RULES:
+                _log.warning("the model read nothing", kind=failed.failure.value, why=failed.why)
                 raise
             work.counts[f"rules_{failed.failure}"] += 1
             reading = Reading()
