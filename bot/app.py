@@ -200,18 +200,27 @@ async def _minds(
     from bot.models.extraction import ModelExtractor
     from bot.models.limits import TurnLimits
     from bot.models.meter import metered
+    from bot.models.providers import patience_s
     from bot.models.speaker import Speaker
 
-    meter, window = await metered(settings, handles, ledger), models.window_tokens
-    counter, timeout_s = handles.counter, settings.model_timeout_s
+    meter = await metered(settings, handles, ledger.reports)
     reads = ModelExtractor(
-        models.memory, RulesExtractor(), counter=counter, meter=meter, window_tokens=window, timeout_s=timeout_s
+        models.memory,
+        RulesExtractor(),
+        counter=handles.counter,
+        meter=meter,
+        window_tokens=models.window_tokens,
+        timeout_s=patience_s(models.memory, settings.model_timeout_s),
     )
     if models.reply is None:
         return None, reads
-    limits = TurnLimits(settings.turn_requests, settings.turn_tool_calls, settings.turn_tokens, settings.turn_s)
     speaks = Speaker(
-        models.reply, counter=counter, meter=meter, limits=limits, window_tokens=window, timeout_s=timeout_s
+        models.reply,
+        counter=handles.counter,
+        meter=meter,
+        limits=TurnLimits(settings.turn_requests, settings.turn_tool_calls, settings.turn_tokens, settings.turn_s),
+        window_tokens=models.window_tokens,
+        timeout_s=patience_s(models.reply, settings.model_timeout_s),
     )
     return speaks, reads
 
@@ -341,6 +350,7 @@ def assembled(
     parts = Parts(
         handles=handles,
         intake=ledger.intake,
+        timers=ledger.timers,
         rooms=Rooms(names, owners(settings), shared_rooms=settings.slack_connect is Switch.ON),
         conversations=conversations,
         agent=agent or OfflineAgent(),
@@ -348,6 +358,7 @@ def assembled(
         mode=Mode(settings.disclosure.value),
         context_tokens=settings.context_tokens,
         people_on_discord=people,
+        has_model=bool(settings.model),
         welcome=welcome(settings),
         answers_per_person=settings.answers_per_person,
         answers_per_room=settings.answers_per_room,

@@ -122,6 +122,21 @@ def status(
 
 
 @app.command()
+def usage(
+    folder: Annotated[
+        Path | None, typer.Argument(metavar="[WORKSPACE]", help="The folder that holds all memory.")
+    ] = None,
+    workspace: Workspace = None,
+    days: Annotated[int, typer.Option("--days", min=1, max=3660, help="How many days, today included.")] = 7,
+    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+) -> None:
+    """Tell what models cost, by memory and day, answers and saving apart: tokens, runs, dollars. Reads only."""
+    from bot.usage_command import usage as run_usage
+
+    raise SystemExit(run_usage(folder or workspace, days=days, as_json=as_json))
+
+
+@app.command()
 def show_context(
     message: Annotated[str, typer.Argument(help="What somebody would say.")],
     room: Annotated[str, typer.Option("--room", "-r", help="A group's name, a room key, or `dm`.")] = "dm",

@@ -140,7 +140,12 @@ class ModelExtractor:
         """The answer for these lines: the first that is whole, else the one that says most. Raises ModelFailed."""
         best, last = Reading(), None
         for shape in self._shapes:
-            await self._check(work.request.scope)
+            try:
+                await self._check(work.request.scope)
+            except ModelFailed:
+                if best.found:
+                    return best
+                raise
             text = told(lines)
             counted = self._envelope_tokens + sum(line.cost_tokens for line in lines)
             try:

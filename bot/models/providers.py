@@ -25,13 +25,13 @@ from difflib import get_close_matches
 from typing import cast, get_args
 
 import structlog
-from pydantic_ai.exceptions import ContentFilterError, ModelAPIError, UnexpectedModelBehavior, UserError
+from pydantic_ai.exceptions import ModelAPIError, UnexpectedModelBehavior, UserError
 from pydantic_ai.models import Model, OpenAIChatCompatibleProvider, infer_model, known_model_names
 from pydantic_ai.models.fallback import FallbackModel
 from pydantic_ai.providers import Provider, infer_provider, infer_provider_class
 from pydantic_ai.settings import ModelSettings
 
-from bot.models.failures import translated
+from bot.models.failures import Failure, translated
 from bot.settings import Settings, foreign_variables, variable
 from memory_core.errors import BadInput
 
@@ -104,6 +104,11 @@ def window_of(model: Model) -> int:
     return model.context_window or WINDOW_TOKENS
 
 
+def patience_s(model: Model, timeout_s: float) -> float:
+    """How long a caller waits for a request: as long as all the models take that may be asked one after the other."""
+    return timeout_s * len(parts_of(model)) + 1.0
+
+
 def parts_of(model: Model) -> Sequence[Model]:
     """A model, or the models that stand behind it in order."""
     return model.models if isinstance(model, FallbackModel) else [model]
@@ -117,9 +122,12 @@ def _in_order(built: dict[str, Model], names: Sequence[_Named]) -> Model:
 
 def _falls_back(error: Exception) -> bool:
     """Every failure of a request goes to the next model, but for refused content: that is an answer, too."""
-    if isinstance(error, ContentFilterError) or not isinstance(error, ModelAPIError | UnexpectedModelBehavior):
+    if not isinstance(error, ModelAPIError | UnexpectedModelBehavior):
         return False
-    _log.warning("the next model is asked", why=translated(error).why)
+    failed = translated(error)
+    if failed.failure is Failure.REFUSED:
+        return False
+    _log.warning("the next model is asked", why=failed.why)
     return True
 
 

@@ -91,7 +91,7 @@ class Reader:
     def extractor(self) -> ModelExtractor:
         """The extractor."""
         return ModelExtractor(
-            FunctionModel(self._answer, model_name="reader"),
+            FunctionModel(self.respond, model_name="reader"),
             self.rules,
             counter=EstimatingCounter(),
             meter=self.money,
@@ -103,7 +103,8 @@ class Reader:
         """What is made of a conversation."""
         return await self.extractor().extract(request)
 
-    async def _answer(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+    async def respond(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        """The next answer, as pydantic-ai asks for it."""
         (request,) = messages
         assert isinstance(request, ModelRequest)
         (part,) = request.parts

@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 from pydantic_ai.exceptions import ModelContextWindowExceededError, ModelHTTPError, UnexpectedModelBehavior
 from pydantic_ai.messages import ModelMessage, ModelResponse
+from pydantic_ai.models.fallback import FallbackModel
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from structlog.testing import capture_logs
 
@@ -180,6 +181,27 @@ async def test_where_nobody_said_anything_the_model_is_not_asked(request_: Reque
     reader = Reader([answer(DROP)])
     assert list(await reader.read(request_)) == []
     assert reader.prompts == []
+
+
+async def test_what_was_read_before_the_days_share_was_used_up_stays() -> None:
+    reader = Reader([in_prose(DROP, DOCS)[:-60]], money=Money(left=1))
+    found = await reader.read(TALK)
+    assert [one.kind for one in found] == ["decision", "task"]
+    assert len(reader.prompts) == 1
+
+
+async def test_models_that_stand_in_for_each_other_read_too() -> None:
+    first, second = Reader([ModelHTTPError(500, "m", None)]), Reader([answer(DROP)])
+    models = [FunctionModel(one.respond) for one in (first, second)]
+    extractor = ModelExtractor(
+        FallbackModel(*models),
+        RulesExtractor(),
+        counter=EstimatingCounter(),
+        meter=Money(),
+        window_tokens=8000,
+        timeout_s=5,
+    )
+    assert [one.body for one in await extractor.extract(TALK)] == ["we decided to drop IE11"]
 
 
 HOSTILE = (

@@ -92,6 +92,8 @@ class OpenAIServer:
     key: str = ""
     models: tuple[str, ...] = (MODEL,)
     otherwise: Answer = field(default_factory=lambda: text("Noted."))
+    by_model: dict[str, Answer] = field(default_factory=dict)
+    """What a model always answers, whatever the script says."""
     asked: list[Json] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
     base_url: str = ""
@@ -152,7 +154,9 @@ class OpenAIServer:
         if why := fault_in(asked):
             self.refused.append(why)
             return _refusal(Status(400, message=why))
-        answer = self._script.popleft() if self._script else self.otherwise
+        answer = self.by_model.get(str(asked["model"]))
+        if answer is None:
+            answer = self._script.popleft() if self._script else self.otherwise
         return await self._answered(answer, asked, request)
 
     async def _answered(self, answer: Answer, asked: Json, request: web.Request) -> web.StreamResponse:
