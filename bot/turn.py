@@ -34,6 +34,7 @@ from bot.owed import Late, Owed
 from bot.parts import Parts
 from bot.saving import Saving
 from bot.schedule import Schedule
+from bot.unsaid import unsay
 from bot.wording import (
     NOT_A_MEMBER,
     SHORT_HELP,
@@ -302,7 +303,7 @@ class Turn:
             _log.error("not answered", scope=scope.key, why=str(refused))
             failed = answer_failed if isinstance(refused, StoreError) else not_answered
             if await self._claim(incoming):
-                await self._say(incoming, "\n\n".join([*notes, failed(refused)]))
+                await unsay(self._parts, await self._say(incoming, "\n\n".join([*notes, failed(refused)])))
 
     async def _answer(self, incoming: Incoming, scope: Scope, talk: Talk, notes: list[str]) -> None:
         """Disclose, ask the agent, mark as answered, send, record."""
