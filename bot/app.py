@@ -203,7 +203,7 @@ async def _minds(
     from bot.models.providers import patience_s
     from bot.models.speaker import Speaker
 
-    meter = await metered(settings, handles, ledger)
+    meter = await metered(settings, handles, ledger.reports)
     reads = ModelExtractor(
         models.memory,
         RulesExtractor(),
@@ -350,6 +350,7 @@ def assembled(
     parts = Parts(
         handles=handles,
         intake=ledger.intake,
+        timers=ledger.timers,
         rooms=Rooms(names, owners(settings), shared_rooms=settings.slack_connect is Switch.ON),
         conversations=conversations,
         agent=agent or OfflineAgent(),
@@ -357,6 +358,7 @@ def assembled(
         mode=Mode(settings.disclosure.value),
         context_tokens=settings.context_tokens,
         people_on_discord=people,
+        has_model=bool(settings.model),
         welcome=welcome(settings),
         answers_per_person=settings.answers_per_person,
         answers_per_room=settings.answers_per_room,

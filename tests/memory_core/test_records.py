@@ -7,7 +7,7 @@ from dataclasses import replace as with_
 from datetime import date
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from memory_core.candidates import Value
@@ -158,6 +158,7 @@ def test_replace_strike_and_remove_touch_one_block(
         text = insert(text, record, form)
     placed = data.draw(st.sampled_from(parse(text).records))
     placed = parse(text).find(placed.record.identity) or placed
+    assume(sum(one.record.identity == placed.record.identity for one in parse(text).records) == 1)
     before, after = text[: placed.start], text[placed.end :]
     new = _used(placed.record)
     changed = replace(text, placed.record.identity, new)
@@ -318,3 +319,16 @@ def test_nothing_is_read_from_nothing(text: str) -> None:
 def test_flat_and_plain_clean_text() -> None:
     assert flat(" a\r\nb\x00c\u2028d ") == "a b c d"
     assert plain("a\r\n\r\nb\x85c") == "a\nb\nc"
+
+
+@pytest.mark.parametrize(
+    ("title", "body", "line"),
+    [
+        ("the limit is 100", "the limit is 100", "[2026-01-09] the limit is 100"),
+        ("the limit is 100…", "the limit is 100 a second", "[2026-01-09] the limit is 100 a second"),
+        ("Memcached for sessions", "no persistence", "[2026-01-09] Memcached for sessions: no persistence"),
+        ("Memcached", "", "[2026-01-09] Memcached"),
+    ],
+)
+def test_what_is_left_of_a_replaced_record_tells_its_title_once(title: str, body: str, line: str) -> None:
+    assert struck(Record(date(2026, 1, 9), title, body)) == line
