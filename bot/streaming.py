@@ -198,17 +198,20 @@ class Streaming:
             await self._end(text)
 
     async def fail(self, line: str) -> bool:
-        """End what stands with `line`. False: nothing stands, and the line may be said in the answer's place."""
-        return await self._to_its_end(self._fail(line))
+        """End what stands with `line`. False: nothing stands, and the line may be said in the answer's place.
 
-    async def _fail(self, line: str) -> bool:
+        The conversation keeps what stood and not the line: that something failed is no part of it.
+        """
+        return await self._to_its_end(self._fail(line, kept=False))
+
+    async def _fail(self, line: str, *, kept: bool = True) -> bool:
         self._ended = True
         await self._quiet()
         if self._gone:
             await self._take_back()
         elif self._stands.messages:
             half = under(*self._notes, grown(self._text))
-            await self._end(under(half, line), recorded=half)
+            await self._end(under(half, line), recorded="" if kept else half)
         return self._gone or bool(self._stands.messages)
 
     async def close(self) -> None:
@@ -241,10 +244,7 @@ class Streaming:
             await self._growing
 
     async def _end(self, text: str, *, recorded: str = "") -> None:
-        """All of it stands, is recorded, and nothing more is to be done for it.
-
-        `recorded`: what the conversation keeps of it, where that is less. That something failed is no part of it.
-        """
+        """All of it stands, is recorded (or what is `recorded` of it), and nothing more is to be done for it."""
         outcome = self._stands
         if outcome.messages:
             with suppress(LedgerFailed):  # then a start would find a part of it, and say so

@@ -131,7 +131,8 @@ async def test_case_152_a_provider_that_hangs_costs_a_deadline_one_more_try_and_
             said = [
                 on.events.said(ana, ANA, f"question {number}?", addressed=True) for number in ("one", "two", "three")
             ]
-            answers = await on.hears(*said)
+            await on.hears(*said)
+            answers = list(on.platform.stands.values())
             took_s = time.monotonic() - began
         assert took_s < 10  # two deadlines of 0.4 s; a provider's own would be minutes
         first, second, third = answers
