@@ -37,11 +37,10 @@ def settings_for(workspace: Path | None, *, quiet: bool = False) -> Settings:
     """The settings, with the command line's workspace on top; logging is set up. Raises BadInput.
 
     `quiet`: for commands that talk to a person themselves; unless REMEM_LOG_LEVEL says otherwise only warnings show.
+    The settings stay as the bot itself would have them: `remem status` shows those.
     """
     settings = load(workspace=workspace) if workspace is not None else load()
-    if quiet and "log_level" not in settings.model_fields_set:
-        settings = settings.model_copy(update={"log_level": "warning"})
-    set_up(settings)
+    set_up(settings, quiet=quiet and "log_level" not in settings.model_fields_set)
     standing = next(path for path in (settings.workspace, *settings.workspace.parents) if os.path.lexists(path))
     if not os.path.isdir(standing):
         raise BadInput(

@@ -21,20 +21,20 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import datetime, timedelta, tzinfo
 from typing import TypeAlias
 
 import structlog
 
 from bot.nights import next_look, own_night
 from memory_core.clock import day_in
-from memory_core.errors import NoIndex, RememError
+from memory_core.errors import NoIndex, RememError, SleepFailed
 from memory_core.forms.heartbeat import Heartbeat
 from memory_core.gate import open_index
 from memory_core.handle import Handle, Handles
 from memory_core.ids import DirectScope, Scope, scope_of_key
 from memory_core.layouts import Form
-from memory_core.ledger.base import Timer, Timers
+from memory_core.ledger.base import NEVER, Timer, Timers
 from memory_core.sleep.deep import JOURNAL_DAYS
 from memory_core.sleep.due import due, next_due
 from memory_core.sleep.report import Report, Stage
@@ -52,9 +52,6 @@ BUSY_S = 60.0
 
 FARTHEST = timedelta(days=8)
 """A timer that is farther off was set when the clock was wrong."""
-
-FAR = datetime(9999, 1, 1, tzinfo=UTC)
-"""After every timer."""
 
 _UNFORESEEN = "something went wrong in it that nobody foresaw; the log has the trace"
 
@@ -111,7 +108,8 @@ async def rest_of(handle: Handle, zone: tzinfo, night: Night | None) -> Rest:
     beat = await read_heartbeat(handle)
     waiting = await undigested(handle, zone, beat)
     at, trouble = (night.at, night.why) if night is not None else (None, "")
-    return Rest(beat.last_deep, beat.last_rem, at, waiting, trouble, beat.idle_runs * (beat.idle_runs >= IDLE_RUNS))
+    stuck = beat.idle_runs if beat.idle_runs >= IDLE_RUNS else 0
+    return Rest(beat.last_deep, beat.last_rem, at, waiting, trouble, stuck)
 
 
 class Sleeping:
@@ -186,7 +184,7 @@ class Sleeping:
             if report is None:
                 return now + timedelta(seconds=BUSY_S)
             if report.problem:
-                raise RememError(report.problem)
+                raise SleepFailed(report.problem)
         beat = await read_heartbeat(handle)
         return await self._next(scope, replace(beat, last_deep=now) if idle else beat)
 
@@ -203,7 +201,7 @@ class Sleeping:
     async def _all(self) -> dict[str, Night]:
         """Every scope's timer, by its key; read from the ledger once."""
         if self._nights is None:
-            timers = await self._timers.due(FAR)
+            timers = await self._timers.due(NEVER)
             self._nights = {timer.key: night_in(timer) for timer in timers if timer.key.startswith(SLEEP)}
         return self._nights
 

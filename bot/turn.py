@@ -310,7 +310,7 @@ class Turn:
             if await self._claim(incoming):
                 await self._say(incoming, SHORT_HELP, scope=scope)
             return
-        handle, begins = self._parts.handles.open(scope), not talk.session.started
+        handle, begins = self._parts.handles.open(scope), not talk.answered
         await self._parts.adapters[incoming.room.key.platform].typing(incoming.conversation)
         disclosure = await self._disclose(incoming, handle, talk)
         seen = talk.session.disclosures or (disclosure,)  # a scope without an index leaves none in the session
@@ -322,6 +322,7 @@ class Turn:
         if begins and ask.direct:
             lines.append(await last_flush(handle))
         if await self._claim(incoming):
+            talk.answered = True
             await self._say(incoming, "\n\n".join(filter(None, lines)), scope=scope)
 
     async def _disclose(self, incoming: Incoming, handle: Handle, talk: Talk) -> Disclosure:

@@ -161,7 +161,13 @@ def not_answered(refused: RememError) -> str:
     return f"I cannot answer now: {refused} What you said is kept; please ask again in a while."
 
 
+_NO_FLUSH = "none yet; I save this conversation by myself after a pause, or at once with `/remem`"
+
+
 async def last_flush(handle: Handle) -> str:
-    """The line that ends the first reply of a DM session: `last flush: YYYY-MM-DD HH:mm`."""
+    """The line that ends the first reply of a DM session: `last flush: YYYY-MM-DD HH:mm`.
+
+    Before the first save somebody new reads what a flush is and that it comes by itself.
+    """
     moment = (await read_state(handle)).last_flush_time
-    return f"last flush: {flush_time(moment, await zone_of(handle)) or 'never'}"
+    return f"last flush: {flush_time(moment, await zone_of(handle)) or _NO_FLUSH}"

@@ -169,7 +169,8 @@ def _finding(sentence: Sentence, cue: Cue, match: re.Match[str], message: Messag
     asked = named if cue.firmness is Firmness.PROPOSED and cue.kind is Kind.TASK else ""
     who = message.author_name if owned or named.casefold() in {"me", "我"} else named
     if cue.kind in WORKING and not owned and not named:
-        who = _named(sentence.plain) or ("" if cue.status == "pending" else message.author_name)
+        own = cue.status != "pending" or (label and message.addressed)  # a task told to the bot is its speaker's
+        who = _named(sentence.plain) or (message.author_name if own else "")
     claimed = cue.kind is Kind.ROLE and (not owned or bool(cues_people.POWER.search(sentence.plain)))
     return Finding(
         cue.kind,

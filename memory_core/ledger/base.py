@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Protocol, TypeAlias
 
 from memory_core.ids import Conversation, EventKey, MessageKey, PageId, RoomKey, Scope
@@ -272,6 +272,10 @@ class ScopeLedgers(Protocol):
     def open(self, scope: Scope) -> ScopeLedger:
         """The ledger bound to `scope`."""
         ...
+
+
+NEVER = datetime(9999, 1, 1, tzinfo=UTC)
+"""When a timer is due that only keeps something; every other one is due before."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -318,3 +318,16 @@ def test_nothing_is_read_from_nothing(text: str) -> None:
 def test_flat_and_plain_clean_text() -> None:
     assert flat(" a\r\nb\x00c\u2028d ") == "a b c d"
     assert plain("a\r\n\r\nb\x85c") == "a\nb\nc"
+
+
+@pytest.mark.parametrize(
+    ("title", "body", "line"),
+    [
+        ("the limit is 100", "the limit is 100", "[2026-01-09] the limit is 100"),
+        ("the limit is 100…", "the limit is 100 a second", "[2026-01-09] the limit is 100 a second"),
+        ("Memcached for sessions", "no persistence", "[2026-01-09] Memcached for sessions: no persistence"),
+        ("Memcached", "", "[2026-01-09] Memcached"),
+    ],
+)
+def test_what_is_left_of_a_replaced_record_tells_its_title_once(title: str, body: str, line: str) -> None:
+    assert struck(Record(date(2026, 1, 9), title, body)) == line
