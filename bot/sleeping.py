@@ -19,14 +19,14 @@ With REMEM_SLEEP=off no timer is set, and one that was rings once and goes. A pe
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, tzinfo
 from typing import TypeAlias
 
 import structlog
 
-from bot.nights import next_look, own_night
+from bot.nights import LEAST, next_look, own_night
 from memory_core.clock import day_in
 from memory_core.errors import NoIndex, RememError, SleepFailed
 from memory_core.forms.heartbeat import Heartbeat
@@ -101,6 +101,8 @@ class Rest:
     trouble: str = ""
     stuck: int = 0
     """Runs in a row that met new notes and could read nothing new of them."""
+    undone: Mapping[Stage, datetime] = field(default_factory=dict)
+    """Sleeps that were taken back, and when they had run."""
 
 
 async def rest_of(handle: Handle, zone: tzinfo, night: Night | None) -> Rest:
@@ -108,8 +110,9 @@ async def rest_of(handle: Handle, zone: tzinfo, night: Night | None) -> Rest:
     beat = await read_heartbeat(handle)
     waiting = await undigested(handle, zone, beat)
     at, trouble = (night.at, night.why) if night is not None else (None, "")
+    undone = {stage: at for stage, at in ((Stage.DEEP, beat.undone_deep), (Stage.REM, beat.undone_rem)) if at}
     stuck = beat.idle_runs if beat.idle_runs >= IDLE_RUNS else 0
-    return Rest(beat.last_deep, beat.last_rem, at, waiting, trouble, stuck)
+    return Rest(beat.last_deep, beat.last_rem, at, waiting, trouble, stuck, undone)
 
 
 class Sleeping:
@@ -163,6 +166,25 @@ class Sleeping:
         if report is not None and not report.problem and self._on:
             await self._set(Night(scope, await self._next(scope, await read_heartbeat(self._handles.open(scope)))))
         return report
+
+    async def moved(self, scope: Scope) -> None:
+        """The scope lives in another zone now: its next look moves to the nights there. What fails is logged; the
+        look that was set stands then, and the one after it is set by the new zone.
+        """
+        if not self._on:
+            return
+        try:
+            handle, night = self._handles.open(scope), (await self._all()).get(key_of(scope))
+            if night is None or night.tries:
+                return  # the next save arms it, or a try that failed is made up for
+            beat, zone = await read_heartbeat(handle), await zone_of(handle)
+            now = self._handles.clock.now()
+            slept = beat.ran_deep is not None or beat.ran_rem is not None
+            first = own_night(scope.key, zone, now)
+            at = next_look(scope.key, zone, next_due(beat, now), now - LEAST) if slept else first
+            await self._set(Night(scope, at))
+        except RememError as refused:
+            _log.warning("sleep keeps its old time", scope=scope.key, why=str(refused))
 
     async def rest(self, scope: Scope) -> Rest:
         """How the scope's sleep stands. Raises StoreError, LedgerError."""

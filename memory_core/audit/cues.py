@@ -125,11 +125,11 @@ HEADINGS: Mapping[Theme, re.Pattern[str]] = {
     ),
     Theme.STABLE: words(
         r"identity|who (?:i|we) (?:am|are)|who is who|about (?:me|you|us|the owner)|me|persona|style|"
-        r"principles?|rules|owner|"
+        r"principles?|rules|owner|(?:\w+ )?(?:constants|facts|constraints)|"
         r"user|human|environment|constants|infrastructure|hosts?|machines?|pointers?|"
         r"where (?:things|the rest|everything) (?:is|are|lives?)|elsewhere|see also|more|rest|files|index|links|"
         r"wer ich bin|ich|umgebung|rechner|verweise|siehe auch|wo der rest steht|regeln",
-        r"身份|关于我|主人|用户|偏好|环境|服务器|主机|入口|指针|指向|其他|风格|原则|规则|规矩|去处|"
+        r"身份|关于我|主人|用户|偏好|环境|服务器|主机|入口|指针|指向|其他|风格|原则|规则|规矩|去处|固定事实|约束|数据路径|"
         r"自己紹介|自分について|ユーザー|好み|約束|ルール|置き場所|参照",
     ),
 }
@@ -176,8 +176,8 @@ HAPPENED = words(
     r"开会|雪崩|中断|报警",
 )
 BIRTH = words(
-    r"since|born|created|founded|established|in service|updated|reviewed|geboren|seit|erstellt|angelegt|stand|"
-    r"version|v\d",
+    r"since|born|created|founded|established|in service|updated|reviewed|saved|noted|"
+    r"geboren|seit|erstellt|angelegt|stand|version|v\d",
     r"创建|出生|生于|自|开始|起|更新于|服务|生まれ|から|最終更新|最後更新",
 )
 """Words that make a date a lasting fact."""

@@ -25,6 +25,7 @@ from memory_core.flush.bars import source_of
 from memory_core.flush.draft import Draft
 from memory_core.flush.gathering import draft_on, read_pages, spoken_mark
 from memory_core.flush.plans import Body, Receipt, Trigger
+from memory_core.flush.record_draft import absorb_notes
 from memory_core.flush.standing import Standing
 from memory_core.flush.steps import last_step, next_plan, state_text
 from memory_core.forms import flush_state, journal
@@ -108,6 +109,8 @@ async def correct(handle: Handle, words: str, said: Message, zone: tzinfo) -> Co
 async def _write(handle: Handle, page: PageId, old: Record, new: Record, standing: Standing, zone: tzinfo) -> None:
     """The step, from plan to receipt."""
     now = handle.clock.now().astimezone(zone)
+    days = dict.fromkeys(journal_page(one.at[:10]) for one in old.sources)
+    standing = await standing.reading(handle, [day for day in days if day in standing.listed])
     draft = draft_on(handle, zone, now, standing)
     draft.do(AddRecord(page, render(new), _section(standing.pages[page].text, old)))
     _strike(draft, page, old, new)
@@ -198,6 +201,7 @@ def _strike(draft: Draft, page: PageId, old: Record, new: Record) -> None:
     if placed is not None:
         line = marked(f"~~{escape_comment(new.supersedes[0])}~~", old.messages)
         draft.do(StrikeRecord(page, old.identity, draft.texts[page][placed.start : placed.end], line))
+        absorb_notes(draft, old.messages)
 
 
 def _section(text: str, old: Record) -> str:

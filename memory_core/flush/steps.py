@@ -1,7 +1,8 @@
 """The undoable steps of a scope: what the last closed plan holds, and the plan of the next one.
 
-A step with content begins the chain anew; a quiet one, or a correction, stands before those that came before it, so
-that undo can take each of them back once, newest first, down to the last flush.
+A flush with content begins the chain anew; a quiet one, a correction, or a sleep stands before those that came
+before it, so that undo can take each of them back once, newest first, down to the last flush. With a sleep a chain is
+at most MOST long: a quiet room sleeps again and again, and every plan bears its chain.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ from memory_core.ids import Conversation
 from memory_core.layouts import FLUSH_STATE
 from memory_core.ledger.base import Plan, ScopeLedger
 from memory_core.store.base import PageText
+
+MOST = 6
+"""How many steps back undo goes at most."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,9 @@ is rebuilt; the state file tells what it told before the step, but for its numbe
 
 The cursors stay: what was undone was read through and is not written again by the next flush; only an edit on the
 platform makes it a new statement. What was written at once (before the step) stays: the step only counted it. Steps
-are taken back newest first: corrections, then the last flush; before that there is nothing to undo. Hits and pending
-items that came after a step go back with it, but for items that were found since.
+are taken back newest first: corrections and sleeps, then the last flush; before that there is nothing to undo. Hits
+and pending items that came after a step go back with it, but for items that were found since. Of a sleep the
+heartbeat goes back as well: it tells the last sleep that stands.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from memory_core.forms import flush_state
 from memory_core.forms.flush_state import PendingItem
 from memory_core.handle import Handle
 from memory_core.ids import PageId
-from memory_core.layouts import Form, Kind
+from memory_core.layouts import HEARTBEAT, Form, Kind
 from memory_core.ledger.base import Plan
 from memory_core.operations import Operation
 
@@ -69,6 +70,7 @@ async def undo(handle: Handle) -> Undone:
     numbers = {one.number for one in taken if not one.correction}
     held = {one.operation.page for one in last.waiting if one.number in numbers}
     operations, kept = await _operations(handle, taken, held)
+    beat = tuple(one for step in taken for one in step.inverses if one.page == HEARTBEAT)
     state_page = await state_text(handle)
     pending = _pending(flush_state.parse(state_page.text if state_page else None).pending_items, step)
     receipt = Receipt(last.plan.number, Trigger.UNDO, pending=len(pending), at=handle.clock.now())
@@ -77,7 +79,7 @@ async def undo(handle: Handle) -> Undone:
         pending,
         None,
         False,
-        operations,
+        (*operations, *beat),
         steps=last.steps[len(taken) :],
         waiting=tuple(one for one in last.waiting if one.number not in numbers),
         told=step.told,
@@ -108,7 +110,7 @@ async def _operations(
     operations: list[Operation] = []
     kept: list[PageId] = []
     pages = dict.fromkeys(one.page for step in taken for one in (*step.exact, *step.inverses))
-    for page in pages:
+    for page in (one for one in pages if one != HEARTBEAT):
         standing = await handle.store.read(page)
         form = handle.table.rule(page).form
         if page in held or (standing is None and not _brings_back(page, form, taken)):

@@ -7,7 +7,8 @@ the first unit that needs it. So a page, some of its parts, or one search result
 
 What is disclosed is not what stands on disk: of a record date, title, body and a short source (forms/records);
 of everything else the text without comments, which are ours (message keys) or invisible in Markdown anyway. A heading
-with nothing below it, and an empty table, are no units: a page of such is empty.
+with nothing below it, and an empty table, are no units: a page of such is empty. Nor is a journal's absorbed line:
+what it says stands on a page, or was superseded there.
 
 A mark is a unit's fingerprint with its title: it tells a changed part from a known one, and can name one that went.
 """
@@ -22,6 +23,7 @@ from datetime import date
 from functools import lru_cache
 
 from memory_core.forms.blocks import Line, day_of, lines_of
+from memory_core.forms.journal import ABSORBED
 from memory_core.forms.records import Record, disclosed, on_page
 from memory_core.forms.records import parse as parse_records
 from memory_core.ids import PageId
@@ -92,6 +94,8 @@ def units_of(page: PageId, form: Form, text: str) -> Units:
         found.append(_record_unit(placed.record, path))
         at = placed.end
     found += _Plain(day, path).units(text[at:])
+    if form in (Form.JOURNAL, Form.ARCHIVE):
+        found = [unit for unit in found if not unit.text.endswith(ABSORBED)]
     return Units(tuple(found), render(found), parsed.problems if parsed else ())
 
 

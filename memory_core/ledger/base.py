@@ -22,6 +22,7 @@ from datetime import UTC, datetime
 from typing import Protocol, TypeAlias
 
 from memory_core.ids import Conversation, EventKey, MessageKey, PageId, RoomKey, Scope
+from memory_core.ledger.usage import Reports, ScopeUsage
 from memory_core.messages import Entry, Message
 
 
@@ -191,6 +192,11 @@ class ScopeLedger(Protocol):
         """The one scope that this ledger is bound to."""
         ...
 
+    @property
+    def usage(self) -> ScopeUsage:
+        """What models cost this scope (memory_core.ledger.usage)."""
+        ...
+
     async def conversations(self) -> tuple[Conversation, ...]:
         """Every conversation of the scope that has messages, sorted by their text form."""
         ...
@@ -318,4 +324,9 @@ class Ledger(Protocol):
     @property
     def timers(self) -> Timers:
         """What is due when."""
+        ...
+
+    @property
+    def reports(self) -> Reports:
+        """What the providers of models reported."""
         ...
