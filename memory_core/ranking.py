@@ -122,6 +122,12 @@ def scores(held: Shelf, asked: Sequence[str]) -> tuple[Score, ...]:
     return tuple(Score(value[number], shared[number]) for number in range(total))
 
 
+def own_words(held: Shelf, asked: Sequence[str]) -> tuple[float, ...]:
+    """BM25 of each part alone: the first share, and what the whole formula is measured against."""
+    found = {term: holding for term in dict.fromkeys(asked) if (holding := _holding(held, term))}
+    return tuple(_bm25(found, [part.length for part in held.parts]))
+
+
 def _holding(held: Shelf, term: str) -> dict[int, int]:
     """How often each part holds the term."""
     return {number: count for number, part in enumerate(held.parts) if (count := part.counts.get(term, 0))}
