@@ -128,6 +128,7 @@ async def _finish(handle: Handle, draft: Draft, standing: Standing) -> None:
         tuple(draft.operations),
         steps=last.steps,
         waiting=last.waiting,
+        passed=last.passed,
     )
     plan = next_plan(last, state, body, draft, {}, correction=True)
     await handle.ledger.save_plan(plan)

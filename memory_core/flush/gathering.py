@@ -9,7 +9,7 @@ anchors; hits.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 
 from memory_core.anchors import Anchor, anchors
@@ -23,11 +23,11 @@ from memory_core.forms.journal import local_day
 from memory_core.forms.records import parse as parse_records
 from memory_core.forms.sections import WITH_RECORDS
 from memory_core.handle import Handle, name_of
-from memory_core.ids import MessageKey, PageId
+from memory_core.ids import Conversation, MessageKey, PageId
 from memory_core.index import Index
 from memory_core.index import parse as parse_index
 from memory_core.layouts import FLUSH_STATE, INDEX, TASKS, Form, Kind, journal_page
-from memory_core.ledger.base import Hit, ScopeLedger
+from memory_core.ledger.base import Hit, ScopeLedger, WayBack
 from memory_core.messages import Message
 from memory_core.operations import Operation
 from memory_core.store.base import PageText
@@ -62,6 +62,10 @@ class Gathered:
     """Messages that were flushed earlier and edited since (memory_core.flush.revision)."""
     says_now: Mapping[MessageKey, Sequence[Fact]] = field(default_factory=dict)
     """What the revised ones say as they read now."""
+    ways: tuple[WayBack, ...] = ()
+    """How what was written at once is taken back."""
+    done: tuple[tuple[MessageKey, PageId], ...] = ()
+    """Messages whose statement on that page is not to be written: it stands there, or was taken back by undo."""
     ready: tuple[Operation, ...] = ()
     """What waited for a page that held bad bytes, and can be written now."""
 
@@ -77,9 +81,16 @@ async def gather(
     facts: Sequence[Fact],
     messages: Sequence[Message],
     retracted: Callable[[], Collection[MessageKey]],
+    passed: Collection[tuple[MessageKey, PageId]] = (),
 ) -> Gathered:
-    """Put together what this flush has; `retracted` is asked only where something was written at once."""
-    written = await ledger.written()
+    """Put together what this flush has; `retracted` is asked only where something was written at once.
+
+    `passed`: as in memory_core.flush.plans.
+    """
+    marks, over = await ledger.written(), {message for message, _ in passed}
+    covered = {message for message, _, _ in marks}
+    ways = tuple(way for way in await ledger.ways_back() if way.message in covered)
+    written = tuple(mark for mark in marks if mark[0] not in over)
     taken_back = frozenset(retracted() if written else ()) & {key for key, _, _ in written}
     changes = await ledger.changed()
     deleted = frozenset(change.message for change in changes if change.deleted)
@@ -87,7 +98,23 @@ async def gather(
     edited = frozenset(change.message for change in changes if not change.deleted) & heard
     gone = deleted | edited | taken_back
     revised = tuple(change.message for change in changes if change.message not in gone)
-    return Gathered(tuple(facts), anchors(messages), written, await ledger.hits(), gone, edited, revised)
+    found = Gathered(tuple(facts), anchors(messages), written, await ledger.hits(), gone, edited, revised)
+    done = dict.fromkeys((*passed, *((message, page) for message, page, _ in marks)))
+    return replace(found, ways=ways, done=tuple(one for one in done if one[0] not in edited))
+
+
+async def beyond(
+    ledger: ScopeLedger, done: Iterable[tuple[MessageKey, PageId]], cursors: Mapping[Conversation, int]
+) -> tuple[tuple[MessageKey, PageId], ...]:
+    """Of what is done with, that of messages which come after these cursors: the next flush reads them."""
+    left = []
+    for message, page in done:
+        entry = await ledger.find(message)
+        if entry is not None:
+            place = entry.message.conversation
+            if entry.seq > cursors.get(place, await ledger.cursor(place)):
+                left.append((message, page))
+    return tuple(left)
 
 
 def journals_written(written: Iterable[tuple[MessageKey, PageId, str]]) -> tuple[PageId, ...]:
@@ -129,7 +156,7 @@ async def fill(handle: Handle, draft: Draft, found: Gathered, again: Again) -> s
         changed |= await forget(draft, key, again)
     for key in found.revised:
         changed |= revise(draft, key, found.says_now.get(key, ()))
-    at_once = {(message, page) for message, page, _ in found.written if message not in found.edited}
+    at_once = set(found.done)
     for fact in found.facts:
         if not any((key, draft.place_of(fact)) in at_once for source in fact.sources for key in source.keys):
             draft.take(fact)

@@ -1,9 +1,10 @@
 """What cannot wait is written when it is said: one fact, without a plan, read back before anything is claimed.
 
 A crash in between loses nothing: the message is in the ledger and the next flush finds the fact again, on a page
-where it stands already. What was written is marked, so that the next flush counts and notes it and does not write it
-again. A message that comes here once more (a program that was stopped goes on) is done with if it is marked, or if a
-flush noted it: what it changed, a task's status say, may have changed again since.
+where it stands already. What was written is marked, with its way back, so that the next flush counts and notes it and
+does not write it again, and undo can take it back (flush/steps). A message that comes here once more (a program that
+was stopped goes on) is done with if it is marked, or if a flush noted it: what it changed, a task's status say, may
+have changed again since.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from memory_core.flush.attention_draft import of_message
 from memory_core.flush.bars import Fact, fact_of
 from memory_core.flush.draft import Draft
 from memory_core.flush.gathering import REPEAT, draft_on, journals_of, read_pages, spoken_mark
+from memory_core.flush.plans import Step, dump_step
 from memory_core.flush.record_draft import record_of
 from memory_core.forms import journal, tasks
 from memory_core.forms.records import Record, Source, parse
@@ -52,8 +54,16 @@ async def write_now(handle: Handle, candidate: Candidate, zone: tzinfo) -> tuple
     record = await _read_back(handle, draft, page, fact)
     kind = candidate.kind.value if draft.kinds else REPEAT
     mark = await _mark(handle, draft, page, record, fact)
-    await handle.ledger.mark_written(candidate.sources[0], page, f"{kind}/{mark}")
+    back = dump_step(_way_back(draft, record, fact)) if draft.inverses else ""
+    await handle.ledger.mark_written(candidate.sources[0], page, f"{kind}/{mark}", back)
     return page, record
+
+
+def _way_back(draft: Draft, record: Record, fact: Fact) -> Step:
+    """How undo takes it back; a mere repeat of what is known goes with the step before it, as uses of records do."""
+    said, text = fact.sources[0].keys[0], f"{fact.kind.value}/{record.title}"
+    way = (draft.exact(), tuple(draft.inverses))
+    return Step(0, dict(draft.kinds), *way, None, (), quiet=not draft.kinds, said=said, text=text)
 
 
 async def _is_done(handle: Handle, fact: Fact, zone: tzinfo) -> bool:

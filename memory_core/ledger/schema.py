@@ -86,6 +86,11 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
                 AND m.voice <> 'self' ORDER BY m.seq DESC LIMIT 1)""",
         "CREATE INDEX conversations_room ON conversations (room, thread)",
     ),
+    (
+        # What is written at once can be taken back: how, and after which plan it was written.
+        "ALTER TABLE written ADD COLUMN after_plan TEXT",
+        "ALTER TABLE written ADD COLUMN text_id INTEGER",
+    ),
 )
 """What each version of the schema adds to the one before; a version is never changed once it was released."""
 
