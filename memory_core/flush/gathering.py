@@ -15,8 +15,12 @@ from datetime import datetime, tzinfo
 from memory_core.anchors import Anchor, anchors
 from memory_core.flush.bars import Fact
 from memory_core.flush.draft import Draft, WrittenAtOnce, new_draft
+from memory_core.flush.plans import Passed
+from memory_core.flush.record_draft import record_of
 from memory_core.flush.revision import Again, forget, revise
+from memory_core.flush.sameness import best, words
 from memory_core.flush.standing import Standing
+from memory_core.flush.steps import passed_of
 from memory_core.forms import journal, tasks
 from memory_core.forms.board import BOARDS
 from memory_core.forms.journal import local_day
@@ -64,8 +68,8 @@ class Gathered:
     """What the revised ones say as they read now."""
     ways: tuple[WayBack, ...] = ()
     """How what was written at once is taken back."""
-    done: tuple[tuple[MessageKey, PageId], ...] = ()
-    """Messages whose statement on that page is not to be written: it stands there, or was taken back by undo."""
+    done: tuple[Passed, ...] = ()
+    """What is not to be written: it stands on its page, or was taken back by undo."""
     ready: tuple[Operation, ...] = ()
     """What waited for a page that held bad bytes, and can be written now."""
 
@@ -81,15 +85,15 @@ async def gather(
     facts: Sequence[Fact],
     messages: Sequence[Message],
     retracted: Callable[[], Collection[MessageKey]],
-    passed: Collection[tuple[MessageKey, PageId]] = (),
+    passed: Collection[Passed] = (),
 ) -> Gathered:
     """Put together what this flush has; `retracted` is asked only where something was written at once.
 
     `passed`: as in memory_core.flush.plans.
     """
-    marks, over = await ledger.written(), {message for message, _ in passed}
+    marks, over = await ledger.written(), {one.message for one in passed}
     covered = {message for message, _, _ in marks}
-    ways = tuple(way for way in await ledger.ways_back() if way.message in covered)
+    ways = {way.message: way for way in await ledger.ways_back() if way.message in covered}
     written = tuple(mark for mark in marks if mark[0] not in over)
     taken_back = frozenset(retracted() if written else ()) & {key for key, _, _ in written}
     changes = await ledger.changed()
@@ -99,22 +103,39 @@ async def gather(
     gone = deleted | edited | taken_back
     revised = tuple(change.message for change in changes if change.message not in gone)
     found = Gathered(tuple(facts), anchors(messages), written, await ledger.hits(), gone, edited, revised)
-    done = dict.fromkeys((*passed, *((message, page) for message, page, _ in marks)))
-    return replace(found, ways=ways, done=tuple(one for one in done if one[0] not in edited))
+    now = (passed_of(ways[key]) if key in ways else Passed(key, page) for key, page, _ in marks if key not in over)
+    done = tuple(one for one in (*passed, *now) if one.message not in edited)
+    return replace(found, ways=tuple(ways.values()), done=done)
 
 
 async def beyond(
-    ledger: ScopeLedger, done: Iterable[tuple[MessageKey, PageId]], cursors: Mapping[Conversation, int]
-) -> tuple[tuple[MessageKey, PageId], ...]:
+    ledger: ScopeLedger, done: Iterable[Passed], cursors: Mapping[Conversation, int]
+) -> tuple[Passed, ...]:
     """Of what is done with, that of messages which come after these cursors: the next flush reads them."""
     left = []
-    for message, page in done:
-        entry = await ledger.find(message)
+    for one in done:
+        entry = await ledger.find(one.message)
         if entry is not None:
             place = entry.message.conversation
             if entry.seq > cursors.get(place, await ledger.cursor(place)):
-                left.append((message, page))
+                left.append(one)
     return tuple(left)
+
+
+def _over(facts: Sequence[Fact], done: Iterable[Passed], place_of: Callable[[Fact], PageId]) -> set[int]:
+    """Which facts are passed over: of a message that says several things on that page, what was written at once."""
+    over: set[int] = set()
+    for one in done:
+        among = [
+            (at, fact)
+            for at, fact in enumerate(facts)
+            if any(one.message in source.keys for source in fact.sources) and place_of(fact) == one.page
+        ]
+        same = next((at for at, fact in among if one.text == record_of(fact).title), None)
+        if same is None and one.text:
+            same = best(words(one.text), ((at, words(fact.text)) for at, fact in among))
+        over |= {at for at, _ in among} if not one.text else {same} if same is not None else set()
+    return over
 
 
 def journals_written(written: Iterable[tuple[MessageKey, PageId, str]]) -> tuple[PageId, ...]:
@@ -156,9 +177,9 @@ async def fill(handle: Handle, draft: Draft, found: Gathered, again: Again) -> s
         changed |= await forget(draft, key, again)
     for key in found.revised:
         changed |= revise(draft, key, found.says_now.get(key, ()))
-    at_once = set(found.done)
-    for fact in found.facts:
-        if not any((key, draft.place_of(fact)) in at_once for source in fact.sources for key in source.keys):
+    over = _over(found.facts, found.done, draft.place_of)
+    for at, fact in enumerate(found.facts):
+        if at not in over:
             draft.take(fact)
     for message, page, mark in found.written:
         kind, _, record = mark.partition("/")

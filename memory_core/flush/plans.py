@@ -7,7 +7,7 @@ closed nothing is to be done any more; what stays is the way back (`steps`) and 
     steps     newest first: this step, then those before it, down to the last flush with content and what was written
               at once, or corrected, before that; undo takes the first
     waiting   operations on pages that hold bad bytes: they are tried again by every later plan
-    passed    messages beyond a cursor whose statement on a page is done with: the next flush does not write it again
+    passed    what messages beyond a cursor say that is done with: the next flush does not write it again
 
 What is deleted leaves both (`scrubbed`): neither may bring it back, or hold its words.
 """
@@ -164,6 +164,18 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
+class Passed:
+    """A statement of a message that a flush passes over: it stands on `page`, or was taken back by undo.
+
+    `text` is what was written at once; a message may say more than that. '': nothing tells which, so all of it.
+    """
+
+    message: MessageKey
+    page: PageId
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Body:
     """A persisted plan. `content` False: the state file keeps its number and time; `told`: it tells this instead.
 
@@ -179,7 +191,7 @@ class Body:
     steps: tuple[Step, ...] = ()
     waiting: tuple[Waiting, ...] = ()
     told: Told | None = None
-    passed: tuple[tuple[MessageKey, PageId], ...] = ()
+    passed: tuple[Passed, ...] = ()
     version: int = 2
 
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 
 from memory_core.errors import LedgerDamaged, PageBlocked
 from memory_core.flush.draft import Draft
-from memory_core.flush.plans import Body, Step, Waiting, dump, load, load_step, told_by
+from memory_core.flush.plans import Body, Passed, Step, Waiting, dump, load, load_step, told_by
 from memory_core.forms.flush_state import FlushState
 from memory_core.handle import Handle
-from memory_core.ids import Conversation, MessageKey, PageId
+from memory_core.ids import Conversation, MessageKey
 from memory_core.layouts import FLUSH_STATE
 from memory_core.ledger.base import Plan, ScopeLedger, WayBack
 from memory_core.store.base import PageText
@@ -33,7 +33,7 @@ class LastStep:
     plan: Plan | None
     steps: tuple[Step, ...] = ()
     waiting: tuple[Waiting, ...] = ()
-    passed: tuple[tuple[MessageKey, PageId], ...] = ()
+    passed: tuple[Passed, ...] = ()
 
     def id_of(self, number: int) -> str:
         """The id of the next plan under that number: `7.0`, or a further part of it (`7.1`)."""
@@ -58,7 +58,7 @@ def chain(last: LastStep, ways: Sequence[WayBack]) -> tuple[Step, ...]:
 
     What was taken back already, or has no way back that can be read, is left out.
     """
-    done = {message for message, _ in last.passed}
+    done = {one.message for one in last.passed}
     found: list[Step] = []
     once = [(_place(way.after), step) for way in reversed(ways) if (step := _way(way, done)) is not None]
     for step in last.steps:
@@ -69,7 +69,14 @@ def chain(last: LastStep, ways: Sequence[WayBack]) -> tuple[Step, ...]:
 
 
 def _way(way: WayBack, done: Collection[MessageKey]) -> Step | None:
-    return None if way.message in done else load_step(way.back)
+    step = None if way.message in done else load_step(way.back)
+    return step if step is not None and step.inverses else None
+
+
+def passed_of(way: WayBack) -> Passed:
+    """What was written at once, as a flush passes it over."""
+    step = load_step(way.back)
+    return Passed(way.message, way.page, step.text.partition("/")[2] if step else "")
 
 
 def _place(plan: str) -> tuple[int, int]:

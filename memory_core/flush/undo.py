@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 
 from memory_core.flush.apply import finish
 from memory_core.flush.plans import Body, Receipt, Step, Trigger, dump
-from memory_core.flush.steps import LastStep, chain, last_step, state_text
+from memory_core.flush.steps import LastStep, chain, last_step, passed_of, state_text
 from memory_core.forms import flush_state
 from memory_core.forms.flush_state import PendingItem
 from memory_core.handle import Handle
@@ -77,7 +77,7 @@ async def undo(handle: Handle) -> Undone:
     held = {one.operation.page for one in last.waiting if one.number in numbers}
     operations, kept = await _operations(handle, taken, held)
     said = {one.said for one in taken}
-    passed = tuple((way.message, way.page) for way in ways if way.message in said)
+    passed = tuple(passed_of(way) for way in ways if way.message in said)
     plan = await _plan(handle, replace(last, passed=(*last.passed, *passed)), taken, operations, numbers)
     await handle.ledger.save_plan(plan)
     done = await finish(handle, plan)

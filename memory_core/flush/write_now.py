@@ -54,14 +54,14 @@ async def write_now(handle: Handle, candidate: Candidate, zone: tzinfo) -> tuple
     record = await _read_back(handle, draft, page, fact)
     kind = candidate.kind.value if draft.kinds else REPEAT
     mark = await _mark(handle, draft, page, record, fact)
-    back = dump_step(_way_back(draft, record, fact)) if draft.inverses else ""
+    back = dump_step(_way_back(draft, fact))
     await handle.ledger.mark_written(candidate.sources[0], page, f"{kind}/{mark}", back)
     return page, record
 
 
-def _way_back(draft: Draft, record: Record, fact: Fact) -> Step:
+def _way_back(draft: Draft, fact: Fact) -> Step:
     """How undo takes it back; a mere repeat of what is known goes with the step before it, as uses of records do."""
-    said, text = fact.sources[0].keys[0], f"{fact.kind.value}/{record.title}"
+    said, text = fact.sources[0].keys[0], f"{fact.kind.value}/{record_of(fact).title}"
     way = (draft.exact(), tuple(draft.inverses))
     return Step(0, dict(draft.kinds), *way, None, (), quiet=not draft.kinds, said=said, text=text)
 
