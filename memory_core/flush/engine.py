@@ -28,7 +28,16 @@ from memory_core.candidates import Extractor
 from memory_core.catalogue import rebuild_catalogue
 from memory_core.errors import ExtractionFailed, NoIndex, RememError
 from memory_core.flush.apply import finish
-from memory_core.flush.gathering import beyond, draft_on, fill, gather, journals_of, journals_written, read_pages
+from memory_core.flush.gathering import (
+    beyond,
+    draft_on,
+    fill,
+    gather,
+    journals_of,
+    journals_written,
+    open_journals,
+    read_pages,
+)
 from memory_core.flush.hearing import Ear, Heard, fresh, retracted
 from memory_core.flush.pending import settle, without
 from memory_core.flush.plans import Body, Receipt, Trigger, holds, joined, load_receipt, scrubbed
@@ -202,6 +211,7 @@ async def _save(
         return nothing
     every = bool(found.gone or found.revised)
     days = (*journals_of(spoken, zone), *journals_written(found.written), *(hit.page for hit in found.hits))
+    days = (*days, *open_journals(handle.table, (fact.said_at for fact in found.facts), zone))
     standing = await read_pages(handle, days, (index, state_page), every_journal=every)
     draft = draft_on(handle, zone, now, standing)
     for page in journals_of(spoken, zone):

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, tzinfo
+from datetime import datetime, timedelta, tzinfo
 
 from memory_core.anchors import Anchor, anchors
+from memory_core.clock import day_in
 from memory_core.flush.bars import Fact
 from memory_core.flush.draft import Draft, WrittenAtOnce, new_draft
 from memory_core.flush.plans import Passed
@@ -30,7 +31,7 @@ from memory_core.handle import Handle, name_of
 from memory_core.ids import Conversation, MessageKey, PageId
 from memory_core.index import Index
 from memory_core.index import parse as parse_index
-from memory_core.layouts import FLUSH_STATE, INDEX, TASKS, Form, Kind, journal_page
+from memory_core.layouts import FLUSH_STATE, INDEX, TASKS, Form, Kind, Table, journal_page
 from memory_core.ledger.base import Hit, ScopeLedger, WayBack
 from memory_core.messages import Message
 from memory_core.operations import Operation
@@ -41,6 +42,8 @@ _FORMS = BOARDS | WITH_RECORDS | {Form.DAILY_LINES, Form.INDEX}
 _NOTE_CHARACTERS = 300
 _TOLD = 4
 """The lines behind the record in a mark that a command left (`spoken_mark`)."""
+OPEN = 4
+"""Days of a journal, the day itself counted: deep sleep comes every third."""
 REPEAT = "repeat"
 """How a mark begins that was written at once and only repeated what is known."""
 
@@ -48,6 +51,16 @@ REPEAT = "repeat"
 def journals_of(messages: Iterable[Message], zone: tzinfo) -> tuple[PageId, ...]:
     """The journals of the days on which the messages were sent."""
     return tuple(dict.fromkeys(journal_page(local_day(message.sent_at, zone)) for message in messages))
+
+
+def open_journals(table: Table, moments: Iterable[datetime], zone: tzinfo) -> tuple[PageId, ...]:
+    """The journals in which those moments may take something back: of the days that no deep sleep may have seen yet.
+
+    None where every kind has a page of its own.
+    """
+    said = {day_in(zone, moment) for moment in moments} if table.promoted else set()
+    days = {day - timedelta(back) for day in said for back in range(OPEN)}
+    return tuple(journal_page(day.isoformat()) for day in sorted(days))
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +209,7 @@ def _stands(draft: Draft, message: MessageKey, page: PageId, mark: str) -> bool:
     record, text = mark.partition("\n")[0], draft.texts.get(page, "")
     form = draft.table.rule(page).form
     if form is Form.JOURNAL:
-        return any(message in note.keys for note in journal.parse(text).notes)
+        return any(message in note.keys and not note.superseded for note in journal.parse(text).notes)
     if not record:
         return True
     if form in BOARDS and tasks.parse(draft.texts.get(TASKS, "")).find(record) is not None:

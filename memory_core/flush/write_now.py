@@ -9,6 +9,7 @@ have changed again since.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import tzinfo
 
 from memory_core.candidates import Candidate
@@ -18,7 +19,7 @@ from memory_core.flush.apply import apply
 from memory_core.flush.attention_draft import of_message
 from memory_core.flush.bars import Fact, fact_of
 from memory_core.flush.draft import Draft
-from memory_core.flush.gathering import REPEAT, draft_on, journals_of, read_pages, spoken_mark
+from memory_core.flush.gathering import REPEAT, draft_on, journals_of, open_journals, read_pages, spoken_mark
 from memory_core.flush.plans import Step, dump_step
 from memory_core.flush.record_draft import record_of
 from memory_core.forms import journal, tasks
@@ -39,7 +40,7 @@ async def write_now(handle: Handle, candidate: Candidate, zone: tzinfo) -> tuple
     if await handle.store.stamp(INDEX) is None:
         raise NoIndex(f"{handle.scope.key} has no index yet; answer the purpose question or flush first.")
     fact = await _fact(handle, candidate, zone)
-    standing = await read_pages(handle)
+    standing = await read_pages(handle, open_journals(handle.table, [fact.said_at], zone))
     draft = draft_on(handle, zone, handle.clock.now().astimezone(zone), standing)
     if fact.kind in handle.table.not_kept:
         raise BadInput(f"This memory keeps nothing of the kind {candidate.kind.value!r}; use another kind.")
@@ -113,14 +114,15 @@ def _known_on(draft: Draft) -> PageId | None:
 
 
 async def _read_back(handle: Handle, draft: Draft, page: PageId, fact: Fact) -> Record:
-    """The record that now stands on the page for that fact."""
+    """The record that now stands on the page for that fact; for a line of the journal also what it took back."""
     new, key = record_of(fact), fact.sources[0].keys[0]
     standing = await handle.store.read(page)
     if handle.table.rule(page).form is Form.JOURNAL:
         notes = journal.parse(standing.text).notes if standing else ()
         if draft.kinds and not any(key in note.keys for note in notes):
             raise BadInput(f"{page} was changed by somebody else at the same moment; say it again.")
-        return new
+        taken = (operation.lines for operation in draft.operations if operation.op == "absorb_lines")
+        return replace(new, supersedes=tuple(journal.read_line(line, "").text for lines in taken for line in lines))
     if not draft.is_record(fact.kind, page):
         return new
     records = [placed.record for placed in parse(standing.text).records] if standing else []

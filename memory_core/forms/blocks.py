@@ -118,6 +118,11 @@ def _begins_anew(line: str, level: int) -> bool:
     return bool(_STRUCK.fullmatch(line)) or (heading is not None and (bool(dated) or len(heading[1]) <= level))
 
 
+def is_struck(line: str) -> bool:
+    """Is it the line that a superseded record leaves?"""
+    return line.startswith("~~[") and _STRUCK.fullmatch(line) is not None
+
+
 def line_entry(block: Block) -> tuple[str, str] | None:
     """Title and body of an entry of one line; None for an empty one."""
     first, *others = _PARTS.split("\n".join((block.title, *block.lines)))

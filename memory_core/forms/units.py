@@ -21,7 +21,8 @@ from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache
 
-from memory_core.forms.blocks import Line, day_of, lines_of
+from memory_core.forms.blocks import Line, day_of, is_struck, lines_of
+from memory_core.forms.journal import SUPERSEDED
 from memory_core.forms.records import Record, disclosed, on_page
 from memory_core.forms.records import parse as parse_records
 from memory_core.ids import PageId
@@ -32,6 +33,8 @@ _HEADING = re.compile(r"(#{1,6})[ \t]+\S.*")
 _ITEM = re.compile(r" {0,3}(?:[-*+]|\d{1,4}[.)])[ \t]+\S.*")
 _FENCE = re.compile(r" {0,3}(?:`{3,}|~{3,}).*")
 _DAY = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
+_TAKEN_BACK = f"-->{SUPERSEDED}"
+"""How a line of a journal ends that was corrected or taken back."""
 _SAID_BY = re.compile(r"\((@[^()]{1,80})\)(?: \[absorbed\])?$")
 _WITHOUT_RECORDS = frozenset({Form.JOURNAL, Form.STATE, Form.INDEX})
 _TITLE_CHARACTERS = 80
@@ -200,7 +203,10 @@ class _Plain:
 
 
 def _visible(lines: Sequence[Line]) -> list[tuple[str, bool]]:
-    """The lines without comments, each with whether it stands in a fence."""
+    """The lines without comments and without what was superseded, each with whether it stands in a fence.
+
+    What took the place of a struck line names it; alone it would read as valid.
+    """
     shown: list[tuple[str, bool]] = []
     comment = fence = False
     for line in lines:
@@ -209,7 +215,7 @@ def _visible(lines: Sequence[Line]) -> list[tuple[str, bool]]:
         elif line.inert:
             fence = not fence if _FENCE.fullmatch(line.text) else fence
             shown.append((line.text, True))
-        else:
+        elif not (line.text.rstrip().endswith(_TAKEN_BACK) or is_struck(line.text)):
             fence = False
             plain = _without_comments(line.text).rstrip()
             if plain or not line.text.strip():

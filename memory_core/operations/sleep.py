@@ -107,15 +107,19 @@ class DropBlocks:
 
 @dataclass(frozen=True, slots=True)
 class AbsorbLines:
-    """Lines of ours in a journal were taken up by deep sleep: they are marked, and headings with nothing else."""
+    """Lines of ours in a journal were taken up by deep sleep: they are marked, and headings with nothing else.
+
+    `superseded`: they were corrected or taken back instead.
+    """
 
     page: PageId
     lines: tuple[str, ...]
+    superseded: bool = False
     op: Literal["absorb_lines"] = "absorb_lines"
 
     def apply(self, text: str, form: Form) -> str:
         """The note with the marks."""
-        return journal.absorb(text, self.lines)
+        return journal.absorb(text, self.lines, journal.SUPERSEDED if self.superseded else journal.ABSORBED)
 
     def undo(self, before: str) -> ReleaseLines:
         """Without them."""
