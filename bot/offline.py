@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from bot.agent import Ask, Doors, Reply, Show
 from memory_core.answers import quoted
@@ -91,7 +91,7 @@ class OfflineAgent:
             memory += await _searched(doors, text)
             hits = _fitting(memory, text)
         if hits:
-            return _with_news(_quoting(memory, hits), [memory[hit.number] for hit in hits], hits[0].shared, ask)
+            return _quoting(memory, hits)
         said = list(_in_conversation(ask))
         if hits := _fitting(said, text):
             lines = [f"- {_line(said[hit.number].placed)}" for hit in hits[:QUOTED]]
@@ -155,24 +155,6 @@ def _quoting(memory: Sequence[_Quotable], hits: Sequence[Hit]) -> Reply:
     lines = [f"- {_line(one.placed)}" for one in chosen]
     quoted = tuple((one.placed.page, one.record) for one in chosen if one.record)
     return Reply("From memory:\n" + "\n".join(lines), quoted)
-
-
-def _with_news(reply: Reply, known: Sequence[_Quotable], shared: int, ask: Ask) -> Reply:
-    """The answer, with what was said here about it since the first disclosure, and no page that was shown holds."""
-    said = _said_here(ask)
-    first = next((at for at, message in enumerate(said) if message.key == ask.shown_at[0]), len(said))
-    since = [_Quotable(Placed(_SAID, _said_unit(one))) for one in said[first + 1 :] if _tells(one)]
-    hits = [hit for hit in _fitting(since, ask.message.text) if hit.shared >= shared]
-    new = [since[hit.number] for hit in hits if not any(_same(since[hit.number], one) for one in known)]
-    if not new:
-        return reply
-    lines = [f"- {_line(one.placed)}" for one in new[:QUOTED]]
-    return replace(reply, text="\n".join([reply.text, "Since then it was said here:", *lines]))
-
-
-def _tells(message: Message) -> bool:
-    """Does a person state something in it?"""
-    return message.voice is Voice.PERSON and not _QUESTION.search(message.text)
 
 
 def _same(one: _Quotable, other: _Quotable) -> bool:

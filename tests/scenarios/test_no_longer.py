@@ -106,3 +106,14 @@ async def test_what_is_said_and_taken_back_in_one_talk_in_a_daily_note(tmp_path:
         assert "[superseded]" not in note
         assert "no longer" not in note
         assert "to use Redis" in note
+
+
+@pytest.mark.asyncio
+async def test_two_decisions_of_one_make_by_one_person_are_both_told(tmp_path: Path) -> None:
+    async with stage(tmp_path) as on:
+        await on.enter(BUILD)
+        await on.says(BUILD, ANA, "We decided to use Redis for the session cache")
+        assert "Redis" in (await on.says(BUILD, ANA, ASKED))[0]
+        await on.says(BUILD, ANA, "We decided to use Valkey for the session cache")
+        (told,) = await on.says(BUILD, ANA, ASKED)
+        assert ("Redis" in told, "Valkey" in told) == (True, True), told
