@@ -1,4 +1,4 @@
-"""What every platform's adapter is: a way in, a way out, and four questions.
+"""What every platform's adapter is: a way in, a way out (say, and say it differently), and four questions.
 
 `run` connects and hands every event to `deliver`, which returns when the event is durable; only then is it
 acknowledged to the platform. An interaction is acknowledged at the latest after `ACKNOWLEDGE_S`, durable or not.
@@ -95,8 +95,23 @@ class Adapter(Protocol):
         """Say something; every piece is under the platform's limit and pings nobody. Never raises for a refusal."""
         ...
 
-    async def typing(self, conversation: Conversation) -> None:
-        """Show that an answer is being made, where the platform can. Never raises."""
+    @property
+    def revise_s(self) -> float:
+        """The least time between two revisions in one conversation that the platform's rate limits allow."""
+        ...
+
+    async def revise(self, sent: Sent, outgoing: Outgoing) -> Sent:
+        """Let the messages of `sent` say `outgoing` instead: changed ones are edited, further ones sent, those that
+        are no longer needed deleted; an empty text deletes them all. As `send`: under the limit, pinging nobody.
+
+        Never raises for a refusal. The result has the keys of all that stands then, whatever `delivery` it tells:
+        GONE also where only one of the messages is gone (its key stays, so that each keeps its place), FAILED where
+        they cannot be edited.
+        """
+        ...
+
+    async def typing(self, conversation: Conversation, message: MessageKey | None = None) -> None:
+        """Show that an answer to `message` is being made, where the platform can. Never raises."""
         ...
 
     async def is_admin(self, room: RoomKey, person: PersonKey) -> bool:

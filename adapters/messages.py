@@ -126,6 +126,8 @@ class Outgoing:
     to_room: bool = False
     person: PersonKey | None = None
     """Set: send to this person's DM instead of the conversation."""
+    growing: bool = False
+    """More of the text is to come: it will be revised (`Adapter.revise`)."""
 
 
 class Delivery(StrEnum):
@@ -145,9 +147,16 @@ class Sent:
     """The outcome of a sending, with the keys of the messages that now stand in the room.
 
     `conversation` is set where they stand in another than asked for (Slack: an answer in a thread under a mention).
+    `pieces` is the text of each of these messages in the platform's own form, as far as it is known: what need not be
+    said again when they are revised.
     """
 
     delivery: Delivery
     messages: tuple[MessageKey, ...] = ()
     why: str = ""
     conversation: Conversation | None = None
+    pieces: tuple[str, ...] = ()
+
+    def says(self, number: int, text: str) -> bool:
+        """Does the message of that number say `text` already?"""
+        return self.pieces[number : number + 1] == (text,)

@@ -34,6 +34,9 @@ from memory_core.errors import BadInput
 SMALLEST_LIMIT = 60
 """Below this, the marks that a cut repeats would not leave room for text."""
 
+LONG_LINE = 8_000
+"""The longest line whose marks are read where nothing is cut."""
+
 _BLANKS = re.compile(r"(?<![ \t])[ \t]++(?=\S)")
 _BLANK_LINES = re.compile(r"\A(?:[ \t]*\n)+")
 
@@ -86,6 +89,18 @@ def split(markdown: str, limit: int) -> tuple[str, ...]:
             rest = _tidy(rest, limit)
         pieces.append(head)
     return tuple(piece for piece in (*pieces, rest) if piece.strip())
+
+
+def closed(markdown: str) -> str:
+    """`markdown` with the fence that it leaves open closed: what is put under it is no code then."""
+    fence: Fence | None = None
+    for line in markdown.split("\n"):
+        if fence is None:
+            opened = opening(line, LONG_LINE)
+            fence = opened[0] if opened else None
+        elif fence.tail_of(line) is not None:
+            fence = None
+    return f"{markdown.rstrip()}\n{fence.line}" if fence else markdown
 
 
 def _tidy(markdown: str, limit: int) -> str:

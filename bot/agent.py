@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from memory_core.candidates import Candidate
 from memory_core.disclosure import Disclosure
 from memory_core.ids import MessageKey, PageId, Scope
 from memory_core.ledger.base import Context
@@ -48,7 +49,10 @@ class Reply:
 
 
 class Doors(Protocol):
-    """What an agent may ask of the scope's memory beyond what was disclosed; all of it goes through the gate."""
+    """What an agent may ask of the scope's memory beyond what was disclosed; all of it goes through the gate.
+
+    There is no door to a path, to another scope, or to a page that the index does not lead to.
+    """
 
     async def search(self, words: str) -> Disclosure:
         """The best matches that the conversation does not hold yet. Raises Denied, StoreError."""
@@ -56,6 +60,17 @@ class Doors(Protocol):
 
     async def open(self, page: PageId) -> Disclosure:
         """One more page that the index leads to. Raises Denied, StoreError."""
+        ...
+
+    async def tasks(self) -> Disclosure:
+        """The scope's open tasks, counted like a page. Raises Denied (`missing` where none is open), StoreError."""
+        ...
+
+    async def remember(self, kind: str, text: str) -> Candidate:
+        """Wish that a fact be kept; it is written after the answer. Raises BadInput where it may not be, LedgerError.
+
+        `kind` is the word of a memory_core.layouts.Kind; `text` says what a person said here, in their words.
+        """
         ...
 
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import structlog
 import tzlocal
@@ -58,6 +58,9 @@ from memory_core.store.files import FileStores, OnRead, finished
 from memory_core.store.tree import Tree
 from memory_core.tokens import Counter, load_counter
 from memory_core.workspace import LEDGER, Workspace
+
+if TYPE_CHECKING:  # what models need is imported where one is set, and only there
+    from bot.models.providers import Chosen
 
 T = TypeVar("T")
 
@@ -141,6 +144,7 @@ async def opened(
     they run.
     """
     clock = clock or SystemClock()
+    models = await asyncio.to_thread(_models, settings)  # a wrong one is said before anything is laid down
     here = zone if zone is not None else await asyncio.to_thread(host_zone)
     layout = layout_named(settings.layout)
     day = day_in(here, clock.now())
@@ -159,17 +163,76 @@ async def opened(
             await asyncio.to_thread(lexicon.load)
             handles = Handles(stores, ledger, layout, counter, clock, here)
             overview = Aggregate(settings.workspace, layout, disk)
+            if models is not None:
+                speaks, reads = await _minds(models, settings, handles, ledger)
+                agent, extractor = agent or speaks, extractor or reads
             app = assembled(
                 settings, handles, ledger, names, agent=agent, extractor=extractor, new_id=new_id, overview=overview
             )
             await app.saving.finish_plans(await ledger.intake.scopes())
-            yield app
+            async with _in_use(models):
+                yield app
         finally:
             await ledger.close()
     finally:
         await asyncio.to_thread(names.close)
         await asyncio.to_thread(stores.close)
         workspace.close()
+
+
+def _models(settings: Settings) -> Chosen | None:
+    """The models that are set, None without one. Blocking: loads their libraries. Raises BadInput for a wrong one."""
+    if not (settings.model or settings.memory_model):
+        return None
+    from bot.models import extraction, meter, speaker  # noqa: F401  # loaded here, where it may take its time
+    from bot.models.providers import chosen
+
+    models = chosen(settings)
+    for doubt in models.doubts:
+        _log.warning("a doubt about a model", doubt=doubt)
+    return models
+
+
+async def _minds(
+    models: Chosen, settings: Settings, handles: Handles, ledger: Ledger
+) -> tuple[Agent | None, Extractor]:
+    """What answers (None: rules), and what reads conversations when they are saved, on one meter."""
+    from bot.models.extraction import ModelExtractor
+    from bot.models.limits import TurnLimits
+    from bot.models.meter import metered
+    from bot.models.providers import patience_s
+    from bot.models.speaker import Speaker
+
+    meter = await metered(settings, handles, ledger.reports)
+    reads = ModelExtractor(
+        models.memory,
+        RulesExtractor(),
+        counter=handles.counter,
+        meter=meter,
+        window_tokens=models.window_tokens,
+        timeout_s=patience_s(models.memory, settings.model_timeout_s),
+    )
+    if models.reply is None:
+        return None, reads
+    speaks = Speaker(
+        models.reply,
+        counter=handles.counter,
+        meter=meter,
+        limits=TurnLimits(settings.turn_requests, settings.turn_tool_calls, settings.turn_tokens, settings.turn_s),
+        window_tokens=models.window_tokens,
+        timeout_s=patience_s(models.reply, settings.model_timeout_s),
+    )
+    return speaks, reads
+
+
+@asynccontextmanager
+async def _in_use(models: Chosen | None) -> AsyncIterator[None]:
+    """The models' connections, closed at the end."""
+    async with AsyncExitStack() as stack:
+        for model in (models.reply, models.memory) if models is not None else ():
+            if model is not None:
+                await stack.enter_async_context(model)
+        yield
 
 
 async def _whole(opening: Coroutine[object, object, T], close: Callable[[T], Awaitable[None]]) -> T:
@@ -287,6 +350,7 @@ def assembled(
     parts = Parts(
         handles=handles,
         intake=ledger.intake,
+        timers=ledger.timers,
         rooms=Rooms(names, owners(settings), shared_rooms=settings.slack_connect is Switch.ON),
         conversations=conversations,
         agent=agent or OfflineAgent(),
@@ -294,6 +358,7 @@ def assembled(
         mode=Mode(settings.disclosure.value),
         context_tokens=settings.context_tokens,
         people_on_discord=people,
+        has_model=bool(settings.model),
         welcome=welcome(settings),
         answers_per_person=settings.answers_per_person,
         answers_per_room=settings.answers_per_room,

@@ -20,21 +20,22 @@ from rich.table import Table
 
 from bot.app import KNOWN, host_zone, reading
 from bot.run import settings_for
+from bot.scopes import chosen, named
 from bot.settings import Settings
-from bot.show_context import scope_named
 from bot.welcoming import owners
 from memory_core.audit.findings import Finding, Severity, worst
 from memory_core.audit.fixing import Fixed, backup_folder, fix
 from memory_core.audit.scope import audit as audit_scope
 from memory_core.audit.scope import counts, in_order
-from memory_core.audit.strangers import mapping_finding, scopes_in, stranger_findings
+from memory_core.audit.strangers import mapping_finding, stranger_findings
 from memory_core.errors import BadInput, NamesDamaged, RememError
 from memory_core.handle import Handles
-from memory_core.ids import GroupScope, RoomKey, Scope
+from memory_core.ids import RoomKey, Scope
 from memory_core.layout_note import require_layout
 from memory_core.layouts import LAYOUTS, Layout, layout_named
 from memory_core.lock import hold
 from memory_core.names import Names
+from memory_core.scopes import scopes_in
 from memory_core.store.tree import Tree
 from memory_core.workspace import KEY, require
 
@@ -98,7 +99,7 @@ async def audited(settings: Settings, wanted: Wanted, *, known: Path | None = No
         if not wanted.scope:
             found += [("", one) for one in await _whole(settings.workspace, layout, names, scopes)]
         for scope in scopes:
-            found += [(scope_name(scope), one) for one in await audit_scope(handles.open(scope))]
+            found += [(named(scope), one) for one in await audit_scope(handles.open(scope))]
     return Audited(settings.workspace, layout.name, tuple(found), fixed, backup)
 
 
@@ -112,16 +113,9 @@ def _layout(name: str, settings: Settings) -> Layout:
 
 
 async def _scopes(settings: Settings, layout: Layout, names: Names, wanted: str) -> tuple[Scope, ...]:
-    """All scopes of the workspace, or the one that is wanted. Raises BadInput, NamesDamaged."""
+    """All scopes on disk (no ledger is opened), or the one that is wanted. Raises BadInput, NamesDamaged."""
     every = await asyncio.to_thread(scopes_in, Tree(settings.workspace), layout, owners(settings)[0])
-    if not wanted:
-        return every
-    groups = tuple(scope.name for scope in every if isinstance(scope, GroupScope))
-    scope = await scope_named(wanted, names, settings, groups)
-    if scope not in every:
-        known = ", ".join(map(scope_name, every[:8])) + (", …" if len(every) > 8 else "")
-        raise BadInput(f"There is no memory for {wanted[:80]!r} in {settings.workspace}; there is: {known}.")
-    return (scope,)
+    return await chosen(every, wanted, settings, names)
 
 
 async def _whole(workspace: Path, layout: Layout, names: Names, scopes: Sequence[Scope]) -> tuple[Finding, ...]:
@@ -152,17 +146,10 @@ async def _fixed(
             await asyncio.to_thread(tree.create, folder / file, content)
 
         for scope in scopes:
-            done += [(scope_name(scope), one) for one in await fix(handles.open(scope), keep)]
+            done += [(named(scope), one) for one in await fix(handles.open(scope), keep)]
     finally:
         await asyncio.to_thread(lock.release)
     return tuple(done), str(folder) if done else ""
-
-
-def scope_name(scope: Scope) -> str:
-    """The scope for people."""
-    if isinstance(scope, GroupScope):
-        return f"group {scope.name}"
-    return "dm" if scope.owner else f"dm of {scope.person}"
 
 
 def as_text(done: Audited) -> str:
@@ -206,7 +193,9 @@ def _print(done: Audited) -> None:
 
 
 def _table(done: Audited) -> Table:
-    shown = Table("", "memory", "where", "what", "code")
+    shown = Table()
+    for title in ("", "memory", "where", "what", "code"):
+        shown.add_column(title, overflow="fold")  # a name or a path is needed whole: it is broken, never cut
     for scope, one in done.findings:
         mark = f"[{_COLOURS[one.severity]}]{one.severity.value}[/]"
         place = one.place.removesuffix("/")

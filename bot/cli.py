@@ -15,6 +15,9 @@ app = typer.Typer(
     add_completion=False,
 )
 
+evaluation = typer.Typer(help="Measure how well remem does its work, on labelled examples.", no_args_is_help=True)
+app.add_typer(evaluation, name="eval")
+
 Workspace = Annotated[
     Path | None,
     typer.Option("--workspace", "-w", help="The folder that holds all memory (else REMEM_WORKSPACE, ~/remem)."),
@@ -119,6 +122,21 @@ def status(
 
 
 @app.command()
+def usage(
+    folder: Annotated[
+        Path | None, typer.Argument(metavar="[WORKSPACE]", help="The folder that holds all memory.")
+    ] = None,
+    workspace: Workspace = None,
+    days: Annotated[int, typer.Option("--days", min=1, max=3660, help="How many days, today included.")] = 7,
+    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+) -> None:
+    """Tell what models cost, by memory and day, answers and saving apart: tokens, runs, dollars. Reads only."""
+    from bot.usage_command import usage as run_usage
+
+    raise SystemExit(run_usage(folder or workspace, days=days, as_json=as_json))
+
+
+@app.command()
 def show_context(
     message: Annotated[str, typer.Argument(help="What somebody would say.")],
     room: Annotated[str, typer.Option("--room", "-r", help="A group's name, a room key, or `dm`.")] = "dm",
@@ -155,6 +173,20 @@ def audit(
     from bot.audit import audit as run_audit
 
     raise SystemExit(run_audit(folder or workspace, layout=layout, scope=scope, as_json=as_json, fix=fix))
+
+
+@evaluation.command()
+def extraction(
+    data: Annotated[
+        Path | None, typer.Option("--data", help="Labelled conversations, one JSON a line (else those of remem).")
+    ] = None,
+    report: Annotated[Path | None, typer.Option("--json", help="Write the figures to this file, too.")] = None,
+    workspace: Workspace = None,
+) -> None:
+    """Precision and recall of what is kept, per kind and language: by the rules, and by the model if one is set."""
+    from bot.evaluate import evaluate
+
+    evaluate(data, report, workspace)
 
 
 @app.command()

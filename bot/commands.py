@@ -14,6 +14,7 @@ from bot.saving import Saving
 from bot.wording import SAVING_NOW, TOPIC_BUTTON, noted
 from memory_core import answers
 from memory_core.answers_sleep import NO_MEMORY, rest_text, sleep_notes, slept_text, trouble_text
+from memory_core.answers_usage import usage_text
 from memory_core.candidates import Candidate, Request, Value
 from memory_core.clock import day_in
 from memory_core.commands import Call, Right, Unknown, note_kind, parse
@@ -169,9 +170,17 @@ class Commands:
                 loaded=talk.session.loaded,
                 recorded=room.recorded or incoming.room.kind is RoomKind.DIRECT,
                 sleep=sleep,
+                usage=await self._usage(handle, zone),
                 notes=[*wrong, *(await faults_in(handle))[:FAULTS], *over],
             )
         )
+
+    async def _usage(self, handle: Handle, zone: tzinfo) -> str:
+        """What models cost this memory today; nothing to tell without one."""
+        if not self._parts.has_model:
+            return ""
+        today = day_in(zone, handle.clock.now())
+        return usage_text([spent for spent in await handle.ledger.usage.spent(today) if spent.day == today])
 
     async def _rest(self, scope: Scope, zone: tzinfo) -> tuple[str, list[str]]:
         """How the scope's sleep stands, and what is wrong with its last save and with its sleep."""
@@ -185,7 +194,8 @@ class Commands:
             rest = await sleeping.rest(scope)
         except StoreError as refused:
             return "", [*notes, f"when this memory slept cannot be read: {refused}"]
-        told = rest_text(rest.last_deep, rest.last_rem, rest.next_at, rest.undigested, zone, on=sleeping.on)
+        times = (rest.last_deep, rest.last_rem, rest.next_at)
+        told = rest_text(*times, rest.undigested, zone, on=sleeping.on, undone=rest.undone)
         return told, [*notes, *sleep_notes(rest.trouble, rest.stuck)]
 
     async def _note(self, call: Call, incoming: Incoming, scope: Scope, talk: Talk) -> str:
@@ -230,7 +240,10 @@ class Commands:
             return f"I know no time zone {one_line(call.argument, 40)!r}; give one such as Europe/Berlin."
         handle = self._parts.handles.open(scope)
         await ensure_index(handle, zone, rooms=_rooms(incoming, scope))
-        return f"This memory's time zone is now {await set_front(handle, 'timezone', str(zone))}."
+        named = await set_front(handle, "timezone", str(zone))
+        if self._saving.sleeping is not None:
+            await self._saving.sleeping.moved(scope)
+        return f"This memory's time zone is now {named}."
 
     async def _rule(self, call: Call, incoming: Incoming, scope: Scope, talk: Talk) -> str:
         handle = self._parts.handles.open(scope)

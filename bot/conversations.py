@@ -83,6 +83,8 @@ class Talk:
     last_disclosure: Disclosure | None = None
     used: set[str] = field(default_factory=set)
     """Identities of records that this session has counted a hit for."""
+    answered: bool = False
+    """Was a reply given in this session? (A memory without an index discloses nothing, and yet one was.)"""
     shown_at: list[MessageKey] = field(default_factory=list)
     """For each disclosure of the session the message at whose turn it was made."""
     persona: str | None = None
@@ -98,6 +100,7 @@ class Talk:
         """Budget, ceilings and hits start anew (flush, compaction, idle end, room switch)."""
         self.session = Session()
         self.used.clear()
+        self.answered = False
         self.shown_at.clear()
         self.persona = None
 

@@ -1,4 +1,4 @@
-"""`remem doctor`: looks at settings, disk, ledger, vocabulary, memory, platforms; names the next step of each fault.
+"""`remem doctor`: looks at settings, disk, ledger, vocabulary, memory, models, platforms; names each next step.
 
 It changes nothing and takes no lock, so it works while the bot runs.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -63,7 +63,7 @@ async def _checks(settings: Settings) -> tuple[Check, ...]:
     if all(check.ok for check in found):
         found += await asyncio.to_thread(_ledger, settings.workspace / LEDGER)
     found += await _memory(settings)
-    return (*found, *await _platforms(settings))
+    return (*found, *await _models(settings), *await _platforms(settings))
 
 
 def _workspace(workspace: Path) -> tuple[Check, ...]:
@@ -147,6 +147,22 @@ async def _scopes(settings: Settings, handles: Handles) -> tuple[Check, ...]:
             Check("memory", ok=False, found=f"{more} more are faulty", next_step="mend those above first")
         ]
     return (well, *found)
+
+
+async def _models(settings: Settings) -> tuple[Check, ...]:
+    """The models that are set, asked a few words each."""
+    if not (settings.model or settings.memory_model):
+        step = "set REMEM_MODEL to let a model answer"
+        return (Check("model", ok=True, found="none is set: rules answer, in quotations", next_step=step),)
+    checks = await asyncio.to_thread(_model_checks)
+    return await checks(settings)
+
+
+def _model_checks() -> Callable[[Settings], Awaitable[tuple[Check, ...]]]:
+    """The looking at models, whose libraries are loaded where one is set."""
+    from bot.models.doctor import model_checks
+
+    return model_checks
 
 
 async def _platforms(settings: Settings) -> tuple[Check, ...]:

@@ -20,9 +20,12 @@ def _masked(logger: object, method: str, event: EventDict) -> EventDict:
     return {key: mask(value).text if isinstance(value, str) else value for key, value in event.items()}
 
 
-def set_up(settings: Settings) -> None:
-    """Configure structlog and the standard library's logging (adapters, platform libraries) for this process."""
-    level = getattr(logging, settings.log_level.upper())
+def set_up(settings: Settings, *, quiet: bool = False) -> None:
+    """Configure structlog and the standard library's logging (adapters, platform libraries) for this process.
+
+    `quiet`: from warnings on, whatever the settings say.
+    """
+    level = logging.WARNING if quiet else getattr(logging, settings.log_level.upper())
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,

@@ -16,12 +16,10 @@ from datetime import tzinfo
 from pathlib import Path
 
 from bot.app import KNOWN, host_zone, moving, reading
-from bot.audit import scope_name
 from bot.run import settings_for
-from bot.scopes import is_former_owner
+from bot.scopes import is_former_owner, named
 from bot.settings import Settings
 from bot.welcoming import owners
-from memory_core.audit.strangers import scopes_in
 from memory_core.clock import Clock
 from memory_core.errors import BadInput, RememError
 from memory_core.flush.engine import resume
@@ -34,6 +32,7 @@ from memory_core.ledger.database import Faults, no_faults
 from memory_core.migration import work
 from memory_core.migration.ledger import Owed, close, closing, owed
 from memory_core.migration.plan import Planned, plan_scope
+from memory_core.scopes import scopes_in
 from memory_core.store.disk import Disk
 from memory_core.store.tree import Tree
 from memory_core.workspace import KEY, require
@@ -220,7 +219,7 @@ def _lines(plans: Sequence[tuple[Scope, Planned]]) -> tuple[str, ...]:
     for scope, one in plans:
         if not (one.contents or one.removes):
             continue
-        lines.append(f"{scope_name(scope)}:")
+        lines.append(f"{named(scope)}:")
         told_of: dict[str, list[str]] = {}
         for file, what in one.lines:
             told_of.setdefault(file, []).append(what)

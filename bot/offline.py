@@ -21,7 +21,7 @@ from memory_core.layouts import INDEX, Form
 from memory_core.messages import Message, Voice
 from memory_core.pleasantry import is_pleasantry
 from memory_core.search import Hit, Placed, rank, strong
-from memory_core.terms import terms
+from memory_core.terms import asked, terms
 from memory_core.text import one_line
 
 QUOTED = 3
@@ -122,9 +122,9 @@ def _asks_who_i_am(text: str) -> bool:
 
 def _fitting(quotable: Sequence[_Quotable], question: str) -> tuple[Hit, ...]:
     """The parts that fit the question, best first: two of its words, or one of few."""
-    asked = len(dict.fromkeys(terms(question)))
+    words = len(dict.fromkeys(asked(question)))
     hits = strong(rank([one.placed for one in quotable], question))
-    return tuple(hit for hit in hits if hit.shared >= 2 or hit.shared >= _SHARE * asked)
+    return tuple(hit for hit in hits if hit.shared >= 2 or hit.shared >= _SHARE * words)
 
 
 def _is_answer(memory: Sequence[_Quotable], hits: Sequence[Hit], question: str) -> bool:
@@ -139,7 +139,7 @@ def _is_answer(memory: Sequence[_Quotable], hits: Sequence[Hit], question: str) 
         return False
     one = memory[best.number]
     is_open = one.form in _OPEN and not one.placed.unit.record
-    return is_open or 3 * best.shared > 2 * len(dict.fromkeys(terms(question)))
+    return is_open or 3 * best.shared > 2 * len(dict.fromkeys(asked(question)))
 
 
 def _quoting(memory: Sequence[_Quotable], hits: Sequence[Hit]) -> Reply:

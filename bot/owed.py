@@ -43,17 +43,11 @@ class Owed:
     async def take_up(self) -> None:
         """Take up what the ledger says is owed. Raises LedgerFailed."""
         for scope, entry in await self._parts.intake.owed():
-            incoming = _rebuilt(entry.message, scope)
-            if await self._still_has(scope, incoming):
+            incoming = rebuilt(entry.message, scope)
+            if await still_has(self._parts, scope, incoming):
                 self._waiting[entry.message.key] = Late(incoming, Placed(scope))
             else:
                 await self._parts.intake.answered(entry.message.key)
-
-    async def _still_has(self, scope: Scope, incoming: Incoming) -> bool:
-        """Does the room still have the memory that it had? (A name, an owner may have been changed by a hand.)"""
-        if isinstance(scope, DirectScope):
-            return (await self._parts.rooms.place(incoming.room, incoming.author)).scope == scope
-        return await self._parts.rooms.known(incoming.room.key) == scope
 
     def add(self, late: Late) -> None:
         """A message came late."""
@@ -76,7 +70,14 @@ class Owed:
         return answer
 
 
-def _rebuilt(message: Message, scope: Scope) -> Incoming:
+async def still_has(parts: Parts, scope: Scope, incoming: Incoming) -> bool:
+    """Does the room still have the memory that it had? (A name, an owner may have been changed by a hand.)"""
+    if isinstance(scope, DirectScope):
+        return (await parts.rooms.place(incoming.room, incoming.author)).scope == scope
+    return await parts.rooms.known(incoming.room.key) == scope
+
+
+def rebuilt(message: Message, scope: Scope) -> Incoming:
     """The event of a message in the ledger. What it does not tell (topic, server) an answer does not need."""
     kind = RoomKind.DIRECT if isinstance(scope, DirectScope) else RoomKind.CHANNEL
     return Incoming(

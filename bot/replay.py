@@ -36,7 +36,7 @@ from bot.settings import Settings, Switch
 from memory_core.clock import ManualClock, next_day
 from memory_core.errors import BadInput
 from memory_core.flush.engine import Trigger
-from memory_core.ids import Conversation, PersonKey, RoomKey
+from memory_core.ids import Conversation, MessageKey, PersonKey, RoomKey
 from memory_core.ledger.database import Faults, no_faults
 from memory_core.lock import PROGRAM
 from memory_core.store.disk import FOLDER_MODE, Disk, translated
@@ -67,7 +67,16 @@ class Silent:
         """Nobody hears it."""
         return Sent(Delivery.SENT)
 
-    async def typing(self, conversation: Conversation) -> None:
+    @property
+    def revise_s(self) -> float:
+        """Nobody counts."""
+        return 0.0
+
+    async def revise(self, sent: Sent, outgoing: Outgoing) -> Sent:
+        """Nobody hears it."""
+        return sent
+
+    async def typing(self, conversation: Conversation, message: MessageKey | None = None) -> None:
         """Nobody sees it."""
 
     async def is_admin(self, room: RoomKey, person: PersonKey) -> bool:

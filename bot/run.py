@@ -24,6 +24,7 @@ from memory_core.clock import SystemClock, day_in
 from memory_core.errors import BadInput
 from memory_core.layout_note import require_layout
 from memory_core.layouts import layout_named
+from memory_core.redact import mask as redact
 from memory_core.store.tree import Tree
 from memory_core.workspace import initialise
 
@@ -37,11 +38,10 @@ def settings_for(workspace: Path | None, *, quiet: bool = False) -> Settings:
     """The settings, with the command line's workspace on top; logging is set up. Raises BadInput.
 
     `quiet`: for commands that talk to a person themselves; unless REMEM_LOG_LEVEL says otherwise only warnings show.
+    The settings stay as the bot itself would have them: `remem status` shows those.
     """
     settings = load(workspace=workspace) if workspace is not None else load()
-    if quiet and "log_level" not in settings.model_fields_set:
-        settings = settings.model_copy(update={"log_level": "warning"})
-    set_up(settings)
+    set_up(settings, quiet=quiet and "log_level" not in settings.model_fields_set)
     standing = next(path for path in (settings.workspace, *settings.workspace.parents) if os.path.lexists(path))
     if not os.path.isdir(standing):
         raise BadInput(
@@ -95,6 +95,7 @@ async def _chat(settings: Settings) -> None:
             app.parts.conversations.settled,
             owners=owners(settings),
             show_prompt=_prompt if sys.stdin.isatty() else _no_prompt,
+            stream=_show,
         )
         return [console]
 
@@ -145,6 +146,7 @@ def run(workspace: Path | None) -> None:
 async def run_platforms(settings: Settings) -> None:
     """Connect every platform that has tokens, until SIGTERM. Raises RememError where one is refused for good."""
     platforms(settings)  # a missing token is said before anything is laid down
+    await asyncio.to_thread(redact.load)  # every line of the log is masked
     _log.info("settings", **effective(settings))
 
     def connected(app: App) -> list[Adapter]:

@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import datetime, timedelta, tzinfo
 from typing import TypeAlias
 
 import structlog
@@ -29,7 +29,7 @@ from memory_core.clock import Clock, next_day
 from memory_core.errors import LedgerFailed, RememError
 from memory_core.flush.engine import Trigger
 from memory_core.ids import Conversation, DirectScope, Scope, scope_of_key
-from memory_core.ledger.base import Timer, Timers
+from memory_core.ledger.base import NEVER, Timer, Timers
 
 LONGEST_SLEEP_S = 60.0
 """The sweeper looks at the clock at least this often, so that a jump of the wall clock is noticed."""
@@ -53,8 +53,6 @@ ZoneOf: TypeAlias = Callable[[Scope], Awaitable[tzinfo]]
 
 _RESTING = "resting"
 """The timer that holds where a replay is. It never rings."""
-
-_NEVER = datetime(9999, 1, 1, tzinfo=UTC)
 
 Sleeper: TypeAlias = Callable[[Timer], Awaitable[None]]
 """Lets the scope of a `sleep:` timer sleep, and moves or cancels the timer. Raises LedgerFailed."""
@@ -167,7 +165,7 @@ class Schedule:
         now, now_s = self._clock.now(), self._clock.monotonic_s()
         since = {key: now + timedelta(seconds=one.since_s - now_s) for key, one in self._silences.items()}
         about = {"note": note, "since": {key: moment.isoformat() for key, moment in since.items()}}
-        await self._timers.set(Timer(_RESTING, _NEVER, json.dumps(about)))
+        await self._timers.set(Timer(_RESTING, NEVER, json.dumps(about)))
 
     async def go_on(self) -> str:
         """Take up what `rest` kept, as far as the ledger's timers still wait for it; its note, '' where it kept none.
@@ -175,7 +173,7 @@ class Schedule:
         Raises LedgerFailed.
         """
         now, now_s = self._clock.now(), self._clock.monotonic_s()
-        timers = {one.key: one for one in await self._timers.due(_NEVER)}
+        timers = {one.key: one for one in await self._timers.due(NEVER)}
         self._days = {key for key in timers if key.startswith("day:")}
         if _RESTING not in timers:
             return ""

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from bot.settings import Settings
 from bot.show_context import scope_named
 from bot.welcoming import owners
-from memory_core.audit.strangers import scopes_in
 from memory_core.errors import BadInput
 from memory_core.ids import DirectScope, GroupScope, Scope
 from memory_core.layouts import layout_named
 from memory_core.ledger.overview import Look
 from memory_core.names import Names
+from memory_core.scopes import scopes_in
 from memory_core.store.tree import Tree
 
 NAMED = 8

@@ -6,11 +6,16 @@ SLACK_SIGNING_SECRET. A `.env` in the working directory is read too; the environ
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import urlsplit
 
+from dotenv import dotenv_values
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
@@ -19,6 +24,8 @@ from memory_core.errors import BadInput
 from memory_core.ids import PersonKey
 from memory_core.layouts import LAYOUTS
 
+ENV_FILE = ".env"
+"""Read from the working directory."""
 _USER = re.compile(r"//[^/@\s]*@")
 """Who calls, in an address (`http://user:password@proxy`)."""
 
@@ -54,7 +61,7 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(
         env_prefix="REMEM_",
-        env_file=".env",
+        env_file=ENV_FILE,
         env_file_encoding="utf-8",
         env_ignore_empty=True,
         extra="ignore",
@@ -187,7 +194,8 @@ class Settings(BaseSettings):
     @field_validator("model_base_url")
     @classmethod
     def _base_url(cls, given: str) -> str:
-        if given and not given.startswith(("http://", "https://")):
+        parts = urlsplit(given)  # a port that is none is a ValueError of its own
+        if given and (parts.scheme not in {"http", "https"} or not parts.hostname or parts.port == 0):
             raise ValueError("it must be an http(s) address, such as http://localhost:11434/v1")
         return given
 
@@ -258,6 +266,26 @@ def load(**given: object) -> Settings:
             name = variable(place) if place in Settings.model_fields else place
             faults.append(_fault(name, error["msg"], error.get("input")))
         raise BadInput(f"Settings to correct ({len(faults)}): " + " ".join(faults)) from None
+
+
+@contextmanager
+def foreign_variables() -> Iterator[None]:
+    """While a library looks for variables of its own (OPENAI_API_KEY, …), those that stand in `.env` count too; the
+    environment wins, and is as it was afterwards. Raises BadInput for a `.env` that cannot be read.
+    """
+    try:
+        written = dotenv_values(ENV_FILE, encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise BadInput("The settings file .env of this folder cannot be read; save it as UTF-8.") from None
+    added = {name: value for name, value in written.items() if value and not os.environ.get(name)}
+    before = {name: os.environ[name] for name in added if name in os.environ}
+    os.environ.update(added)
+    try:
+        yield
+    finally:
+        for name in added:
+            del os.environ[name]
+        os.environ.update(before)
 
 
 def example() -> str:

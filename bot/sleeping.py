@@ -19,22 +19,22 @@ With REMEM_SLEEP=off no timer is set, and one that was rings once and goes. A pe
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta, tzinfo
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta, tzinfo
 from typing import TypeAlias
 
 import structlog
 
-from bot.nights import next_look, own_night
+from bot.nights import LEAST, next_look, own_night
 from memory_core.clock import day_in
-from memory_core.errors import NoIndex, RememError
+from memory_core.errors import NoIndex, RememError, SleepFailed
 from memory_core.forms.heartbeat import Heartbeat
 from memory_core.gate import open_index
 from memory_core.handle import Handle, Handles
 from memory_core.ids import DirectScope, Scope, scope_of_key
 from memory_core.layouts import Form
-from memory_core.ledger.base import Timer, Timers
+from memory_core.ledger.base import NEVER, Timer, Timers
 from memory_core.sleep.deep import JOURNAL_DAYS
 from memory_core.sleep.due import due, next_due
 from memory_core.sleep.report import Report, Stage
@@ -52,9 +52,6 @@ BUSY_S = 60.0
 
 FARTHEST = timedelta(days=8)
 """A timer that is farther off was set when the clock was wrong."""
-
-FAR = datetime(9999, 1, 1, tzinfo=UTC)
-"""After every timer."""
 
 _UNFORESEEN = "something went wrong in it that nobody foresaw; the log has the trace"
 
@@ -104,6 +101,8 @@ class Rest:
     trouble: str = ""
     stuck: int = 0
     """Runs in a row that met new notes and could read nothing new of them."""
+    undone: Mapping[Stage, datetime] = field(default_factory=dict)
+    """Sleeps that were taken back, and when they had run."""
 
 
 async def rest_of(handle: Handle, zone: tzinfo, night: Night | None) -> Rest:
@@ -111,7 +110,9 @@ async def rest_of(handle: Handle, zone: tzinfo, night: Night | None) -> Rest:
     beat = await read_heartbeat(handle)
     waiting = await undigested(handle, zone, beat)
     at, trouble = (night.at, night.why) if night is not None else (None, "")
-    return Rest(beat.last_deep, beat.last_rem, at, waiting, trouble, beat.idle_runs * (beat.idle_runs >= IDLE_RUNS))
+    undone = {stage: at for stage, at in ((Stage.DEEP, beat.undone_deep), (Stage.REM, beat.undone_rem)) if at}
+    stuck = beat.idle_runs if beat.idle_runs >= IDLE_RUNS else 0
+    return Rest(beat.last_deep, beat.last_rem, at, waiting, trouble, stuck, undone)
 
 
 class Sleeping:
@@ -166,6 +167,25 @@ class Sleeping:
             await self._set(Night(scope, await self._next(scope, await read_heartbeat(self._handles.open(scope)))))
         return report
 
+    async def moved(self, scope: Scope) -> None:
+        """The scope lives in another zone now: its next look moves to the nights there. What fails is logged; the
+        look that was set stands then, and the one after it is set by the new zone.
+        """
+        if not self._on:
+            return
+        try:
+            handle, night = self._handles.open(scope), (await self._all()).get(key_of(scope))
+            if night is None or night.tries:
+                return  # the next save arms it, or a try that failed is made up for
+            beat, zone = await read_heartbeat(handle), await zone_of(handle)
+            now = self._handles.clock.now()
+            slept = beat.ran_deep is not None or beat.ran_rem is not None
+            first = own_night(scope.key, zone, now)
+            at = next_look(scope.key, zone, next_due(beat, now), now - LEAST) if slept else first
+            await self._set(Night(scope, at))
+        except RememError as refused:
+            _log.warning("sleep keeps its old time", scope=scope.key, why=str(refused))
+
     async def rest(self, scope: Scope) -> Rest:
         """How the scope's sleep stands. Raises StoreError, LedgerError."""
         handle = self._handles.open(scope)
@@ -186,7 +206,7 @@ class Sleeping:
             if report is None:
                 return now + timedelta(seconds=BUSY_S)
             if report.problem:
-                raise RememError(report.problem)
+                raise SleepFailed(report.problem)
         beat = await read_heartbeat(handle)
         return await self._next(scope, replace(beat, last_deep=now) if idle else beat)
 
@@ -203,7 +223,7 @@ class Sleeping:
     async def _all(self) -> dict[str, Night]:
         """Every scope's timer, by its key; read from the ledger once."""
         if self._nights is None:
-            timers = await self._timers.due(FAR)
+            timers = await self._timers.due(NEVER)
             self._nights = {timer.key: night_in(timer) for timer in timers if timer.key.startswith(SLEEP)}
         return self._nights
 

@@ -1,6 +1,7 @@
 """`remem status`: what becomes of what is said, scope by scope, for the person who runs remem.
 
-    scope           last save and its number, pending items, last error, last and next sleep, journals to go through
+    scope           last save and its number, pending items, last error, last and next sleep, journals to go through,
+                    what models cost it today
     conversation    messages that are not saved yet, when the newest one was sent
 
 It takes no lock and changes nothing, so it works while the bot runs. Exit code 0: all well; 1: a save or a sleep
@@ -13,8 +14,8 @@ import asyncio
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 
 from rich.console import Console
@@ -26,14 +27,19 @@ from bot.scopes import every_scope, named
 from bot.settings import Settings, Switch, effective
 from bot.sleeping import SLEEP, Rest, night_in, rest_of
 from bot.troubles import TROUBLE, Trouble, trouble_in
+from bot.usage_command import as_data
 from memory_core.answers import counted, flush_time
 from memory_core.answers_sleep import rest_text, sleep_notes, trouble_text
+from memory_core.answers_usage import usage_text
+from memory_core.clock import day_in
 from memory_core.errors import BadInput, RememError
 from memory_core.flush.engine import read_state
 from memory_core.handle import Handle
 from memory_core.ids import Scope
 from memory_core.ledger.base import Timer
-from memory_core.ledger.overview import Look, look_at
+from memory_core.ledger.overview import Look, look_at, usage_at
+from memory_core.ledger.usage import Spent
+from memory_core.sleep.report import Stage
 from memory_core.workspace import LEDGER, require
 from memory_core.zone import zone_of
 
@@ -54,6 +60,8 @@ class ScopeStatus:
     trouble: Trouble | None = None
     again_at: datetime | None = None
     unreadable: str = ""
+    usage: tuple[Spent, ...] = ()
+    """What models cost it today, in its zone."""
 
     @property
     def scope(self) -> Scope:
@@ -108,7 +116,16 @@ async def statuses(settings: Settings, *, known: Path | None = None) -> Statuses
     async with reading(settings, await asyncio.to_thread(host_zone)) as (handles, _):
         on = settings.sleep is Switch.ON
         found = [await _status(handles.open(scope), looks.get(scope, Look(scope)), on=on) for scope in every]
-    return Statuses(settings, tuple(found))
+        now = handles.clock.now()
+    # A day earlier: where it is today, it may be yesterday in UTC.
+    since = now.astimezone(UTC).date() - timedelta(days=1)
+    usage = await asyncio.to_thread(usage_at, settings.workspace / LEDGER, since)
+    return Statuses(settings, tuple(_with_usage(one, usage.get(one.scope, ()), now) for one in found))
+
+
+def _with_usage(one: ScopeStatus, spent: Sequence[Spent], now: datetime) -> ScopeStatus:
+    today = day_in(one.zone, now)
+    return replace(one, usage=tuple(sum_ for sum_ in spent if sum_.day == today))
 
 
 async def _status(handle: Handle, look: Look, *, on: bool) -> ScopeStatus:
@@ -141,8 +158,11 @@ def lines(found: Statuses) -> list[str]:
         )
         if one.rest is not None:
             rest = one.rest
-            sleep = rest_text(rest.last_deep, rest.last_rem, rest.next_at, rest.undigested, one.zone, on=on)
+            times = (rest.last_deep, rest.last_rem, rest.next_at)
+            sleep = rest_text(*times, rest.undigested, one.zone, on=on, undone=rest.undone)
             told.append(f"  sleep: {sleep}")
+        if one.usage or settings.model:
+            told.append(f"  the model today: {usage_text(one.usage)}")
         for talk in one.look.conversations:
             newest = f", newest {flush_time(talk.newest_at, one.zone)}" if talk.newest_at else ""
             told.append(f"  {talk.conversation}: {counted(talk.messages, 'message')} waiting{newest}")
@@ -184,8 +204,11 @@ def _json(one: ScopeStatus) -> dict[str, object]:
         ],
         "last_deep": _iso(rest.last_deep if rest else None, one.zone),
         "last_rem": _iso(rest.last_rem if rest else None, one.zone),
+        "undone_deep": _iso(rest.undone.get(Stage.DEEP) if rest else None, one.zone),
+        "undone_rem": _iso(rest.undone.get(Stage.REM) if rest else None, one.zone),
         "next_sleep": _iso(rest.next_at if rest else None, one.zone),
         "undigested": rest.undigested if rest else None,
+        "usage_today": [as_data(spent) for spent in one.usage],
         "last_error": {"at": _iso(one.trouble.at, one.zone), "why": one.trouble.why} if one.trouble else None,
         "errors": list(one.errors),
     }

@@ -10,19 +10,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 
 import structlog
 
 from memory_core.clock import Clock
 from memory_core.errors import LedgerError
 from memory_core.ids import DirectScope, Scope
-from memory_core.ledger.base import Timer, Timers
+from memory_core.ledger.base import NEVER, Timer, Timers
 
 TROUBLE = "trouble:"
 """How the keys of these timers begin."""
-
-NEVER = datetime(9999, 1, 1, tzinfo=UTC)
 
 _log = structlog.get_logger()
 

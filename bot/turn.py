@@ -24,16 +24,19 @@ from adapters.base import Taken
 from adapters.messages import Button, Delivery, Happening, Incoming, Outgoing, Sent
 from adapters.rooms import Placed
 from bot.admission import Admission, asks
-from bot.agent import Ask, Reply, unshown
+from bot.agent import Ask, Reply
 from bot.commands import Answer, Commands, gives
 from bot.conversations import Talk, to_its_end
 from bot.doors import Doors
-from bot.heard import concerns_us, event_of, masked, message_of, own_events
+from bot.heard import concerns_us, event_of, masked, message_of
 from bot.joining import Joining
 from bot.owed import Late, Owed
+from bot.own_words import record_own
 from bot.parts import Parts
 from bot.saving import Saving
 from bot.schedule import Schedule
+from bot.streaming import Streaming
+from bot.unfinished import Unfinished
 from bot.wording import (
     NOT_A_MEMBER,
     SHORT_HELP,
@@ -49,6 +52,7 @@ from bot.wording import (
     unread,
     write_failed,
 )
+from memory_core.candidates import Candidate
 from memory_core.commands import is_public, text_command
 from memory_core.disclosure import Disclosure
 from memory_core.errors import LedgerError, LedgerFailed, RememError, StoreError
@@ -56,7 +60,7 @@ from memory_core.extract import at_once
 from memory_core.flush.engine import Trigger
 from memory_core.gate import fingerprint, persona
 from memory_core.handle import Handle
-from memory_core.ids import RoomKind, Scope
+from memory_core.ids import MessageKey, RoomKind, Scope
 from memory_core.ledger.base import Hit
 from memory_core.loading import disclose
 from memory_core.messages import Voice
@@ -81,6 +85,8 @@ class Turn:
         self._commands = Commands(parts, saving, self._joining)
         self._admission = Admission(parts)
         self._owed = Owed(parts)
+        self._unfinished = Unfinished(parts)
+        self._writing: dict[MessageKey, Streaming] = {}
 
     # -- in: everything that happens before the platform is acknowledged ------------------------------------------
 
@@ -92,12 +98,16 @@ class Turn:
         state = await self._joining.state(incoming.room.key)
         if not concerns_us(incoming, state):
             return Taken(durable=True)
+        if self._unfinished.is_echo(incoming):
+            return Taken(durable=True, new=False)
         turned_away = await self._admission.turned_away(incoming)
         if turned_away is not None:
             return self._turn_away(incoming, turned_away)
         incoming, secrets = masked(incoming)
         placed = await self._place(incoming)
         (accepted,) = await self._parts.intake.record([event_of(incoming, placed.scope, state)])
+        if incoming.happening is Happening.DELETE and incoming.message in self._writing:
+            self._writing[incoming.message].question_gone()
         if (accepted.new or again) and (incoming.author.voice is Voice.PERSON or incoming.happening not in TALK):
             if incoming.late and incoming.addressed:
                 self._owed.add(Late(incoming, placed, secrets))
@@ -128,11 +138,13 @@ class Turn:
 
     async def take_up(self) -> None:
         """At a start, before anything comes in: note what is owed an answer since before. Raises LedgerFailed."""
+        await self._unfinished.take_up()
         await self._owed.take_up()
 
     async def answer_owed(self, platform: str) -> None:
         """A platform can be spoken to and has delivered what it missed: answer what is owed there (bot/owed.py)."""
         try:
+            await self._unfinished.complete(platform)
             owed = await self._owed.to_answer(platform)
         except LedgerFailed as refused:
             _log.error("what is owed waits for the next start", platform=platform, why=str(refused))
@@ -277,13 +289,28 @@ class Turn:
             kept = await self._parts.handles.open(scope).ledger.find(candidate.sources[0])
             if kept is None or kept.message.text != incoming.text:
                 return []  # deleted or edited while it waited: what it says now is for the next save
-            page, record = await self._saving.write(scope, candidate)
-            sha256 = await fingerprint(self._parts.handles.open(scope), page)
+            return [await self._write(scope, talk, candidate)]
         except RememError as refused:
             _log.error("write failed", scope=scope.key, why=str(refused))
             return [write_failed(refused)]
+
+    async def _write(self, scope: Scope, talk: Talk, candidate: Candidate) -> str:
+        """Write one thing now; the line that says so. Raises RememError."""
+        page, record = await self._saving.write(scope, candidate)
+        sha256 = await fingerprint(self._parts.handles.open(scope), page)
         talk.session = talk.session.wrote(page, sha256)
-        return [noted(candidate, page, record)]
+        return noted(candidate, page, record)
+
+    async def _grant(self, doors: Doors, scope: Scope, talk: Talk) -> list[str]:
+        """Write what the agent wished to be kept; a line for each, also for what could not be written."""
+        lines = []
+        for wish in await doors.standing_wishes():
+            try:
+                lines.append(await self._write(scope, talk, wish))
+            except RememError as refused:
+                _log.error("write failed", scope=scope.key, why=str(refused))
+                lines.append(write_failed(refused))
+        return lines
 
     async def _reply(self, incoming: Incoming, scope: Scope, talk: Talk, notes: list[str]) -> None:
         """Answer; that it is too much, or what fails (memory, ledger, model), is told in the answer's place."""
@@ -292,37 +319,46 @@ class Turn:
             if await self._claim(incoming) and too_much:
                 await self._refuse(incoming, "\n\n".join([*notes, too_much]))
             return
+        answer = Streaming(self._parts, self._unfinished, incoming, scope, notes)
+        self._writing[message_of(incoming).key] = answer
         try:
-            await self._answer(incoming, scope, talk, notes)
+            await self._answer(incoming, scope, talk, notes, answer)
         except LedgerError as refused:
             # It cannot be marked as answered either: it stays owed, and is answered after a restart at the latest.
             _log.error("not answered", scope=scope.key, why=str(refused))
-            await self._say(incoming, "\n\n".join([*notes, not_answered(refused)]))
+            if not await answer.fail(not_answered(refused)):
+                await self._say(incoming, "\n\n".join([*notes, not_answered(refused)]))
         except RememError as refused:
             _log.error("not answered", scope=scope.key, why=str(refused))
-            failed = answer_failed if isinstance(refused, StoreError) else not_answered
-            if await self._claim(incoming):
-                await self._say(incoming, "\n\n".join([*notes, failed(refused)]))
+            line = (answer_failed if isinstance(refused, StoreError) else not_answered)(refused)
+            if not await answer.fail(line) and await answer.claim():
+                await self._say(incoming, "\n\n".join([*notes, line]))
+        finally:
+            await answer.close()
+            del self._writing[message_of(incoming).key]
 
-    async def _answer(self, incoming: Incoming, scope: Scope, talk: Talk, notes: list[str]) -> None:
-        """Disclose, ask the agent, mark as answered, send, record."""
+    async def _answer(
+        self, incoming: Incoming, scope: Scope, talk: Talk, notes: list[str], answer: Streaming
+    ) -> None:
+        """Disclose, ask the agent, mark as answered, show it while it grows, send, record."""
         if not incoming.text.strip():
             if await self._claim(incoming):
                 await self._say(incoming, SHORT_HELP, scope=scope)
             return
-        handle, begins = self._parts.handles.open(scope), not talk.session.started
-        await self._parts.adapters[incoming.room.key.platform].typing(incoming.conversation)
+        handle, begins = self._parts.handles.open(scope), not talk.answered
+        await answer.begin()
         disclosure = await self._disclose(incoming, handle, talk)
         seen = talk.session.disclosures or (disclosure,)  # a scope without an index leaves none in the session
         ask = await self._ask(incoming, handle, talk, seen, noted=bool(notes))
-        doors = Doors(handle, talk, incoming.room.title, ask.message.key)
-        reply = await self._parts.agent.reply(ask, doors, unshown)
+        doors = Doors(handle, talk, ask, partial(self._commands.may_keep, incoming=incoming))
+        reply = await self._parts.agent.reply(ask, doors, answer.show)
         await self._used(handle, talk, reply)
-        lines = [*notes, reply.text, *unread(disclosure), *at_breaker(disclosure)]
+        kept = await self._grant(doors, scope, talk)
+        lines = [*notes, reply.text, *kept, *unread(disclosure), *at_breaker(disclosure)]
         if begins and ask.direct:
             lines.append(await last_flush(handle))
-        if await self._claim(incoming):
-            await self._say(incoming, "\n\n".join(filter(None, lines)), scope=scope)
+        talk.answered = True
+        await answer.finish("\n\n".join(filter(None, lines)))
 
     async def _disclose(self, incoming: Incoming, handle: Handle, talk: Talk) -> Disclosure:
         """What the agent may see of the scope's memory for this message; it counts in the conversation's session."""
@@ -341,7 +377,7 @@ class Turn:
         root = await handle.ledger.find(incoming.reply_to) if incoming.reply_to else None
         message, zone = message_of(incoming), await self._saving.zone_of(handle.scope)
         if talk.persona is None:
-            talk.persona = await persona(handle)
+            talk.persona = await self._persona(handle)
         return Ask(
             scope=handle.scope,
             message=message,
@@ -355,6 +391,14 @@ class Turn:
             noted=noted,
             persona=talk.persona,
         )
+
+    async def _persona(self, handle: Handle) -> str:
+        """SOUL.md; one that cannot be read stops no answer."""
+        try:
+            return await persona(handle)
+        except StoreError as refused:
+            _log.warning("no persona", scope=handle.scope.key, why=str(refused))
+            return ""
 
     async def _used(self, handle: Handle, talk: Talk, reply: Reply) -> None:
         """Records that the answer quotes are used, once in a session."""
@@ -410,12 +454,5 @@ class Turn:
         if sent.delivery is not Delivery.SENT:
             _log.warning("answer not delivered", room=incoming.room.key, delivery=sent.delivery.value, why=sent.why)
         elif scope is not None:
-            await self._record_own(incoming, text, sent, scope)
+            await record_own(self._parts, incoming, text, sent, scope)
         return sent
-
-    async def _record_own(self, incoming: Incoming, text: str, sent: Sent, scope: Scope) -> None:
-        me, now = self._parts.me(incoming.room.key.platform), self._parts.clock.now()
-        try:
-            await self._parts.intake.record(own_events(incoming, text, sent, scope, me=me, now=now))
-        except LedgerFailed as refused:
-            _log.error("own answer not recorded", room=incoming.room.key, why=str(refused))

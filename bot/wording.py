@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from adapters.messages import Attachment, Button, Room
+from adapters.text import closed
+from bot.models.failures import ModelFailed
 from memory_core.answers import flush_time, noun
 from memory_core.candidates import Candidate
 from memory_core.disclosure import Disclosure
@@ -13,6 +15,7 @@ from memory_core.flush.engine import read_state
 from memory_core.forms.records import Record
 from memory_core.handle import Handle
 from memory_core.ids import PageId
+from memory_core.layouts import Kind
 from memory_core.text import one_line
 from memory_core.zone import zone_of
 
@@ -32,6 +35,9 @@ NOT_A_MEMBER = (
 )
 
 UNFORESEEN = "Something went wrong on my side, and whoever runs me can see it in the log. Please try again."
+
+INTERRUPTED = "(I was interrupted here. Please ask again.)"
+"""The last line of an answer that was left half."""
 
 RECORDED = (
     "Hello, I'm remem. From now on I record what is said here and keep what matters: decisions, tasks, "
@@ -108,10 +114,12 @@ def _attachment(one: Attachment) -> str:
 
 def noted(candidate: Candidate, page: PageId, record: Record) -> str:
     """That something stands in its page now; said only after it was read back."""
-    return f"Noted as {_article(noun(candidate.kind))} in {page}: {record.title}"
+    return f"Noted as {noun_with_article(candidate.kind)} in {page}: {record.title}"
 
 
-def _article(word: str) -> str:
+def noun_with_article(kind: Kind) -> str:
+    """`a decision`, `an agreement`."""
+    word = noun(kind)
     return f"{'an' if word[0] in 'aeiou' else 'a'} {word}"
 
 
@@ -158,10 +166,33 @@ def answer_failed(refused: RememError) -> str:
 
 def not_answered(refused: RememError) -> str:
     """That no answer could be made (the model, the ledger); the message itself is kept."""
+    if isinstance(refused, ModelFailed):  # it says what to do next itself
+        return f"{refused} What you said is kept."
     return f"I cannot answer now: {refused} What you said is kept; please ask again in a while."
 
 
+def under(*parts: str) -> str:
+    """Parts of an answer, one under the other; what one leaves open does not reach into the next."""
+    return "\n\n".join(closed(part) for part in parts if part)
+
+
+def interrupted(text: str) -> str:
+    """An answer that was left half, with its last line."""
+    return under(text, INTERRUPTED)
+
+
+def interrupted_unseen() -> str:
+    """That an answer was being given of which it is not known how far it came."""
+    return "(I was interrupted while I answered this. Please ask again.)"
+
+
+_NO_FLUSH = "none yet; I save this conversation by myself after a pause, or at once with `/remem`"
+
+
 async def last_flush(handle: Handle) -> str:
-    """The line that ends the first reply of a DM session: `last flush: YYYY-MM-DD HH:mm`."""
+    """The line that ends the first reply of a DM session: `last flush: YYYY-MM-DD HH:mm`.
+
+    Before the first save somebody new reads what a flush is and that it comes by itself.
+    """
     moment = (await read_state(handle)).last_flush_time
-    return f"last flush: {flush_time(moment, await zone_of(handle)) or 'never'}"
+    return f"last flush: {flush_time(moment, await zone_of(handle)) or _NO_FLUSH}"

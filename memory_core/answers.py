@@ -203,6 +203,7 @@ class Status:
     loaded: Sequence[PageId]
     recorded: bool = True
     sleep: str = ""
+    usage: str = ""
     notes: Sequence[str] = ()
 
 
@@ -224,6 +225,7 @@ def status_text(status: Status) -> str:
         f"- last flush: {saved}; {counted(status.unsaved, 'message')} not saved yet; {status.pending} pending",
         f"- tasks: {'; '.join(status.tasks) if status.tasks else 'none'}",
         *([f"- sleep: {status.sleep}"] if status.sleep else []),
+        *([f"- the model today: {status.usage}"] if status.usage else []),
         f"- pages: {', '.join(map(_page_size, status.pages)) if status.pages else 'none yet'}",
         f"- loaded now: {', '.join(status.loaded) or 'nothing'} "
         f"({status.spent_tokens} of {status.budget_tokens} tokens); time zone {status.zone}",

@@ -5,7 +5,9 @@ A report is worded from what was read back (memory_core.sleep.stages); its own l
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, tzinfo
+from types import MappingProxyType
 
 from memory_core.sleep.report import SAID, Report, Stage
 
@@ -13,6 +15,8 @@ TOLD = 8
 """So many lines about single records a chat gets; the rest is counted."""
 
 NAMES = {Stage.DEEP: "deep sleep", Stage.REM: "REM sleep"}
+
+NONE_UNDONE: Mapping[Stage, datetime] = MappingProxyType({})
 
 NO_MEMORY = "There is no memory here yet, so there is nothing to go through."
 
@@ -32,7 +36,8 @@ def slept_text(report: Report, most: int = TOLD) -> str:
         head = f"{name}: nothing to do."
     else:
         done = ", ".join(f"{number} {what}" for number, what in _counts(report) if number) or "small repairs"
-        head = f"{name} (no. {report.number}): {done}; in {', '.join(report.pages)}."
+        number = f" (no. {report.number})" if report.number else ""
+        head = f"{name}{number}: {done}; in {', '.join(report.pages)}."
     more = [f"… and {len(told) - most} more"] if len(told) > most else []
     return "\n".join([head, *(f"- {line}" for line in told[:most]), *more])
 
@@ -61,13 +66,19 @@ def rest_text(
     zone: tzinfo,
     *,
     on: bool,
+    undone: Mapping[Stage, datetime] = NONE_UNDONE,
 ) -> str:
-    """`deep 2026-04-06 03:10, REM never; next look 2026-04-09 03:10; 2 journals not gone through`."""
+    """`deep 2026-04-06 03:10, REM never; next look 2026-04-09 03:10; 2 journals not gone through`.
+
+    `undone`: sleeps that were taken back, which are not the last ones told then.
+    """
     coming = "only when asked (REMEM_SLEEP is off)"
     if on:
         coming = f"next look {_moment(next_at, zone)}" if next_at else "next look after the first save"
     waiting = f"{undigested} {'journal' if undigested == 1 else 'journals'} not gone through"
-    return f"deep {_moment(last_deep, zone)}, REM {_moment(last_rem, zone)}; {coming}; {waiting}"
+    back = {stage: f" (that of {_moment(at, zone)} was taken back)" for stage, at in undone.items()}
+    deep = f"deep {_moment(last_deep, zone)}{back.get(Stage.DEEP, '')}"
+    return f"{deep}, REM {_moment(last_rem, zone)}{back.get(Stage.REM, '')}; {coming}; {waiting}"
 
 
 def _moment(moment: datetime | None, zone: tzinfo) -> str:

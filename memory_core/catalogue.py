@@ -212,7 +212,7 @@ def _journal_lines(index: str) -> dict[PageId, str]:
 
 def _events(text: str) -> str:
     """What happened on a day, in a few words: its decisions, else its first notes."""
-    notes = [note for note in journal.parse(text).notes if not note.superseded]
+    notes: Sequence[journal.Note] = journal.parse(text).notes
     decided = [note for note in notes if note.part == journal.Part.DECISIONS.value]
     return "; ".join(shortened(note.text, _EVENT_CHARACTERS) for note in (decided or notes)[:_TITLES])
 

@@ -6,8 +6,8 @@ memory_core/answers.py. A form that is not in the table does not exist: help sho
 
 from __future__ import annotations
 
-import difflib
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -73,6 +73,7 @@ FORMS = (
     Form("help", "", "this table"),
 )
 
+_SHORT = 4
 _BY_WORD = {form.word: form for form in FORMS}
 _TEXT_COMMAND = re.compile(r"[!！]?\s*/?remem(?:\s+(?P<rest>.*))?", re.DOTALL | re.IGNORECASE)
 _KINDS = frozenset(kind.value for kind in Kind)
@@ -100,9 +101,31 @@ def parse(words: str) -> Call | Unknown:
     word, argument = [*words.split(maxsplit=1), "", ""][:2]
     form = _BY_WORD.get(word.lower())
     if form is None:
-        near = difflib.get_close_matches(word.lower(), [known for known in _BY_WORD if known], n=1, cutoff=0.5)
-        return Unknown(word[:40], near[0] if near else "")
+        return Unknown(word[:40], nearest(word.lower()[:40], _BY_WORD))
     return Call(form, argument.strip() if fold(argument).strip() else "")
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """The known word that was most likely meant, '' if none is close: a slip of the fingers or two, no other word.
+
+    `frget` is a slip for `forget`; it shares letters with `correct` too, but nobody means that.
+    """
+    steps, found = min(((_slips(word, one), one) for one in known if one), default=(0, ""))
+    return found if steps <= (1 if len(word) < _SHORT else 2) else ""
+
+
+def _slips(one: str, other: str) -> int:
+    """How many letters must be put in, left out, changed, or swapped with their neighbour."""
+    above: list[int] = []
+    row = list(range(len(other) + 1))
+    for at, letter in enumerate(one, start=1):
+        above, last, row = row, above, [at]
+        for to, wanted in enumerate(other, start=1):
+            best = min(above[to] + 1, row[to - 1] + 1, above[to - 1] + (letter != wanted))
+            if at > 1 and to > 1 and letter == other[to - 2] and wanted == one[at - 2]:
+                best = min(best, last[to - 2] + 1)
+            row.append(best)
+    return row[-1]
 
 
 def is_public(words: str) -> bool:

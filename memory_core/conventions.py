@@ -25,6 +25,16 @@ def conventions_in(text: str, table: Table) -> tuple[PageId, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def only_points(text: str, table: Table) -> bool:
+    """Does a page say nothing but where its conventions stand ("Conventions: see conventions/api.md")?"""
+    lines = [
+        line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith(("#", "<!--"))
+    ]
+    return bool(conventions_in(text, table)) and all(
+        line.endswith((":", "：")) or conventions_in(line, table) for line in lines
+    )
+
+
 def is_convention(page: PageId) -> bool:
     """Is it a file of conventions/? Such a page is opened only where an open page names it."""
     return page.startswith(_FOLDER)

@@ -14,6 +14,7 @@
     │   ├── LedgerDamaged     the ledger does not open or fails its check
     │   └── LedgerFailed      a write of the ledger was refused
     ├── ExtractionFailed      the extractor gave no candidates: what was said is kept and read through again
+    ├── SleepFailed           a stage of sleep could not do its work; the next try finishes it
     ├── NamesDamaged          group_names.json cannot be trusted: no name is given out
     ├── WorkspaceHeld         another process holds the workspace
     ├── WorkspaceGone         state knows the workspace, the disk does not
@@ -83,6 +84,10 @@ class LedgerFailed(LedgerError):
 
 class ExtractionFailed(RememError):
     """The extractor gave no candidates. Its words are for the operator's log, never for a room."""
+
+
+class SleepFailed(RememError):
+    """A stage of sleep could not do its work; what it began is finished by the next try."""
 
 
 class NamesDamaged(RememError):

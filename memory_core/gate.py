@@ -4,7 +4,8 @@ Reading a scope's index gives an `OpenIndex`; pages and search results exist onl
 ONE scope, so that there is nothing to ask another scope's page with, and it opens a page for one of these reasons:
 
     the index leads there       a row of the routing table that is not [DEPRECATED]
-    the layout always loads it  what its start order names (Table.start): pages, two journals, the list of open tasks
+    the layout always loads it  what its start order names (Table.start): pages, two journals
+    it is the list of tasks     what is open is no secret of any conversation of the scope
     a convention was named      a page that this OpenIndex opened before names `conventions/<name>`
 
 Everything else is Denied, with a reason of `DENIALS` that the model sees and the log counts. What text says, whoever
@@ -164,7 +165,7 @@ class OpenIndex:
         rule = _rule(self._handle.table, page)
         if rule is None:
             return "not_in_layout"
-        if page == INDEX or page in self._handle.table.start or page in self.journals.values():
+        if page in (INDEX, TASKS) or page in self._handle.table.start or page in self.journals.values():
             return ""
         if rule.form is Form.STATE:
             return "program_file"

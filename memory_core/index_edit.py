@@ -118,9 +118,9 @@ def new_index(
         f"timezone: {quoted(zone)}",
         f"memory_budget: {table.default_budget_tokens}",
     ]
-    routes = [_row(_first_route(rule, rule.page)) for rule in table.routed() if not rule.page.endswith("*")]
+    routes = [_row(first_route(rule, rule.page)) for rule in table.routed() if not rule.page.endswith("*")]
     known = {rule.page for rule in table.rules}
-    routes += [_row(_first_route(table.rule(page), page)) for page in pages if page not in known]
+    routes += [_row(first_route(table.rule(page), page)) for page in pages if page not in known]
     body = [
         "---",
         *front,
@@ -136,7 +136,7 @@ def new_index(
     return "\n".join([*body, *_HEADER, *routes, "", CATALOGUE_START, CATALOGUE_END, ""])
 
 
-def _first_route(rule: PageRule, page: PageId) -> Route:
+def first_route(rule: PageRule, page: PageId) -> Route:
     """The row that a new index gets for `page`: the layout's words, or the file's own name."""
     words = rule.triggers or (rule.name_in(page) or page,)
     return Route(", ".join(words), page, Priority.P3 if rule.priority is None else rule.priority)

@@ -25,7 +25,7 @@ from memory_core.forms.units import Unit, units_of
 from memory_core.ids import PageId
 from memory_core.layouts import Form, Table
 from memory_core.store.base import Store
-from memory_core.terms import terms
+from memory_core.terms import asked, terms
 
 _SATURATION = 1.2
 _LENGTH = 0.4
@@ -83,14 +83,14 @@ def found(hit: Hit) -> Found:
 
 def rank(placed: Sequence[Placed], words: str) -> tuple[Hit, ...]:
     """The units that match `words`, best first. Pure."""
-    asked = tuple(dict.fromkeys(terms(words)))
-    if not asked or not placed:
+    wanted = tuple(dict.fromkeys(asked(words)))
+    if not wanted or not placed:
         return ()
     bags = [_bag(one.unit) for one in placed]
-    known = {term: sum(term in bag.counts for bag in bags) for term in asked}
+    known = {term: sum(term in bag.counts for bag in bags) for term in wanted}
     weights = {term: math.log(1 + (len(bags) - df + 0.5) / (df + 0.5)) for term, df in known.items() if df}
     mean = sum(bag.length for bag in bags) / len(bags) or 1.0
-    phrases = frozenset(pairwise(terms(words)))
+    phrases = frozenset(pairwise(asked(words)))
     hits = [
         Hit(one, number, _score(bag, weights, mean, phrases), shared)
         for number, (one, bag) in enumerate(zip(placed, bags, strict=True))

@@ -55,6 +55,12 @@ said say|led lead|held hold|began begin|begun begin|fell fall|found find|got get
 """
 _IRREGULAR = dict(pair.split() for pair in _IRREGULAR_TEXT.replace("\n", "").split("|"))
 _STOP_WORDS = frozenset(_STOP_TEXT.split())
+_ASIDE = re.compile(
+    r"(?:我|咱|你|他|她|它)们|大家|請問|请问|麻烦|到底|究竟|关于|關於|有没有|是不是|能不能|要不要|一下|"
+    r"(?:决定|決定|打算|准备)?(?:使用|采用|選用|选用|选择|用|选|做|是)(?:了|的是|的)?(?=什么|什麼|哪)|了(?=什么|什麼|哪)|"
+    r"(?<![为為])什[么麼](?!时候|時候|时间|時間)|哪(?:个|個|些|种|種|家|款|一个|一個)|怎么样|怎麼樣|怎样|[吗呢吧嘛]$"
+)
+"""Chinese function words: who speaks, and the `use what` of a question; who, why and when are none."""
 _ENGLISH = stemmer("english")
 _GERMAN = stemmer("german")
 
@@ -62,6 +68,15 @@ _GERMAN = stemmer("german")
 def terms(text: str) -> tuple[str, ...]:
     """The terms of `text`, in order, repeats included (the rules stand at the top of this file)."""
     return tuple(term for _, found in surfaces(text) for term in found)
+
+
+def asked(text: str) -> tuple[str, ...]:
+    """The terms by which a question is compared with what is known: those of `text` without Chinese function words.
+
+    A text in Chinese has no stop words that could be dropped one by one: the pairs of `我们决定用什么` stand in every
+    decision that begins with 我们决定用, whatever it is about. A text of function words alone keeps them.
+    """
+    return terms(_ASIDE.sub(" ", visible(text))) or terms(text)
 
 
 def surfaces(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:

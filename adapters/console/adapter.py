@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 from adapters.base import CaughtUp, Check, Deliver, nothing_owed
 from adapters.console.normalise import FIRST_SPEAKER, Local, Moved, Seat, closed, joined, normalise
+from adapters.console.screen import Screen
 from adapters.messages import Delivery, Incoming, Outgoing, Sent
 from memory_core.clock import Clock
 from memory_core.errors import BadInput, LedgerFailed
@@ -22,9 +23,13 @@ HELP = """\
 /rooms         where you have been       /quit          leave
 In a room, address remem with @remem; in the DM everything you say is for it."""
 
+REVISE_S = 0.05
+"""Twenty times a second reads as if it were written."""
+
 
 class ConsoleAdapter:
-    """One terminal. `lines` yields what is typed, `write` shows text, `settled` waits until all answers are out."""
+    """One terminal. `lines` yields what is typed, `write` shows a line, `stream` a part of one, `settled` waits until
+    all answers are out."""
 
     platform = "console"
     piece_characters = 100_000
@@ -39,9 +44,11 @@ class ConsoleAdapter:
         *,
         owners: tuple[PersonKey, ...] = (FIRST_SPEAKER,),
         show_prompt: Callable[[str], None] = lambda prompt: None,
+        stream: Callable[[str], None] | None = None,
     ) -> None:
         self._lines = lines
-        self._write = write
+        self._screen = Screen(write, stream)
+        self._write = self._screen.line
         self._clock = clock
         self._new_id = new_id
         self._settled = settled
@@ -109,6 +116,25 @@ class ConsoleAdapter:
 
     async def send(self, outgoing: Outgoing) -> Sent:
         """Show the answer; one that belongs to another room than the one on screen says so."""
+        key = message_key(outgoing.conversation.room, f"r{self._new_id()}")
+        self._answers[outgoing.conversation] = key
+        self._screen.show(key, self._told(outgoing), growing=outgoing.growing)
+        return Sent(Delivery.SENT, (key,))
+
+    @property
+    def revise_s(self) -> float:
+        """Often enough to be read as it comes."""
+        return REVISE_S
+
+    async def revise(self, sent: Sent, outgoing: Outgoing) -> Sent:
+        """Show what is new of the answer; what is on the screen cannot be taken from it."""
+        if not outgoing.text:
+            self._write("(remem takes that back.)")
+            return Sent(Delivery.SENT)
+        self._screen.show(sent.messages[-1], self._told(outgoing), growing=outgoing.growing)
+        return sent
+
+    def _told(self, outgoing: Outgoing) -> str:
         here = outgoing.conversation == self._seat.conversation and outgoing.person in {None, self._seat.person}
         if outgoing.person is not None:
             where = f"[DM to {outgoing.person.native}] "
@@ -116,13 +142,10 @@ class ConsoleAdapter:
             where = "" if here else f"[{outgoing.conversation.room.native}] "
         options = "".join(f"\n  [{button.label}: /remem {button.id}]" for button in outgoing.buttons)
         private = "(only you see this) " if outgoing.private and self._seat.room is not None else ""
-        self._write(f"remem: {where}{private}{outgoing.text}{options}")
-        key = message_key(outgoing.conversation.room, f"r{self._new_id()}")
-        self._answers[outgoing.conversation] = key
-        return Sent(Delivery.SENT, (key,))
+        return f"remem: {where}{private}{outgoing.text}{options}"
 
-    async def typing(self, conversation: Conversation) -> None:
-        """Nothing to show: the answer comes at once."""
+    async def typing(self, conversation: Conversation, message: MessageKey | None = None) -> None:
+        """Nothing to show: the prompt comes back when the answer stands."""
 
     async def is_admin(self, room: RoomKey, person: PersonKey) -> bool:
         """The owner is the admin of every console room."""

@@ -9,12 +9,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 
 import aiohttp
 import discord
 
 from adapters.base import CaughtUp, Check, Deliver, WhatIsBehind, nothing_behind, nothing_owed
-from adapters.discord import doctor, render, sending
+from adapters.discord import doctor, render, revising, sending
 from adapters.discord.errors import REFUSALS, intent_off, refusal
 from adapters.discord.events import Connection
 from adapters.discord.holes import AGAIN_S
@@ -22,7 +23,7 @@ from adapters.discord.invite import invite_url
 from adapters.discord.places import channel_id, kind_of
 from adapters.discord.servers import RefusedServer
 from adapters.messages import Delivery, Outgoing, Sent
-from memory_core.ids import Conversation, PersonKey, RoomKey, RoomKind
+from memory_core.ids import Conversation, MessageKey, PersonKey, RoomKey, RoomKind
 
 TYPING_S = 1.0
 """discord.py tries again for half a minute where Discord answers 500."""
@@ -45,6 +46,7 @@ class DiscordAdapter:
         refused_server: RefusedServer = lambda server: "",
         behind: WhatIsBehind = nothing_behind,
         again_s: float = AGAIN_S,
+        revise_s: float = revising.REVISE_S,
     ) -> None:
         self._token = token
         self._proxy = proxy or None
@@ -53,6 +55,7 @@ class DiscordAdapter:
         self._refused_server = refused_server
         self._behind = behind
         self._again_s = again_s
+        self._revise_s = revise_s
         self._connection: Connection | None = None
         self._closed = False
 
@@ -107,7 +110,18 @@ class DiscordAdapter:
             return Sent(Delivery.FAILED, why="Discord is not connected")
         return await sending.send(self._connection, self._connection.asked, outgoing)
 
-    async def typing(self, conversation: Conversation) -> None:
+    @property
+    def revise_s(self) -> float:
+        """What Discord's limit of edits in one channel allows."""
+        return self._revise_s
+
+    async def revise(self, sent: Sent, outgoing: Outgoing) -> Sent:
+        """Say something else in place of what was said. Never raises."""
+        if self._connection is None or self._closed:
+            return replace(sent, delivery=Delivery.FAILED, why="Discord is not connected")
+        return await revising.revise(self._connection, sent, outgoing)
+
+    async def typing(self, conversation: Conversation, message: MessageKey | None = None) -> None:
         """Show that an answer is being made, for ten seconds; the answer waits no longer for it than TYPING_S."""
         if self._connection is None or self._closed:
             return

@@ -26,7 +26,7 @@ TRANSPORT = (aiohttp.ClientError, OSError, TimeoutError)
 REFUSALS = (discord.DiscordException, *TRANSPORT)
 """Everything that a call of discord.py may raise."""
 
-UNKNOWN_INTERACTION, ALREADY_ACKNOWLEDGED = 10062, 40060
+UNKNOWN_INTERACTION, ALREADY_ACKNOWLEDGED, UNKNOWN_MESSAGE = 10062, 40060, 10008
 
 _NOT_ALLOWED = frozenset({50013, 50007, 50009, 50083, 160005, 20022, 20028})
 _GONE = frozenset({50001, 10003, 10004, 50278})

@@ -12,7 +12,7 @@ import discord
 
 from adapters.discord.normalise import message_id
 from adapters.messages import Button, Outgoing
-from adapters.text import split
+from adapters.text import closed, split
 from memory_core.errors import BadInput
 from memory_core.text import one_line
 
@@ -25,7 +25,7 @@ _BUTTONS, _ID_CHARACTERS, _LABEL_CHARACTERS = 25, 100, 80
 
 def pieces(outgoing: Outgoing) -> tuple[str, ...]:
     """The text in messages of at most PIECE_CHARACTERS, code fences whole in each; none of them is blank."""
-    return tuple(piece for piece in split(outgoing.text, PIECE_CHARACTERS) if piece.strip())
+    return tuple(piece for piece in split(closed(outgoing.text), PIECE_CHARACTERS) if piece.strip())
 
 
 def reference(outgoing: Outgoing, channel: int) -> discord.MessageReference | None:

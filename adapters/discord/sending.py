@@ -33,16 +33,17 @@ async def send(client: discord.Client, asked_table: AskedTable, outgoing: Outgoi
     """Say it. Never raises for a refusal."""
     texts = render.pieces(outgoing)
     said: tuple[MessageKey, ...] = ()
+    pieces: tuple[str, ...] = ()
     asked = await asked_table.alive(outgoing.answer_to)
     if asked is not None:
         sent, rest = await _answer(asked, outgoing, texts)
         if not rest:
             return sent
-        texts, said = rest, sent.messages
+        texts, said, pieces = rest, sent.messages, sent.pieces
     if outgoing.private and outgoing.person is None:
         outgoing, texts = replace(outgoing, buttons=()), (TOO_LATE,)
     sent = await _post(client, outgoing, texts)
-    return replace(sent, messages=(*said, *sent.messages))
+    return replace(sent, messages=(*said, *sent.messages), pieces=(*pieces, *sent.pieces))
 
 
 async def _answer(asked: Asked, outgoing: Outgoing, texts: tuple[str, ...]) -> tuple[Sent, tuple[str, ...]]:
@@ -54,10 +55,11 @@ async def _answer(asked: Asked, outgoing: Outgoing, texts: tuple[str, ...]) -> t
             message = await asked.say(text, view, private=outgoing.private)
         except REFUSALS as error:
             dead = isinstance(error, discord.HTTPException) and error.status in _DEAD_TOKEN
-            return Sent(delivery(error), tuple(keys), why(error)), texts[number:] if dead else ()
+            sent = Sent(delivery(error), tuple(keys), why(error), pieces=texts[: len(keys)])
+            return sent, texts[number:] if dead else ()
         if not outgoing.private:  # what only the asker sees does not stand in the room
             keys.append(message_key(outgoing.conversation.room, str(message.id)))
-    return Sent(Delivery.SENT, tuple(keys)), ()
+    return Sent(Delivery.SENT, tuple(keys), pieces=texts[: len(keys)]), ()
 
 
 async def _post(client: discord.Client, outgoing: Outgoing, texts: tuple[str, ...]) -> Sent:
@@ -70,8 +72,8 @@ async def _post(client: discord.Client, outgoing: Outgoing, texts: tuple[str, ..
             message = await _say(place, text, under, _view_under(number, texts, outgoing.buttons))
             keys.append(message_key(room, str(message.id)))
     except REFUSALS as error:
-        return Sent(delivery(error), tuple(keys), why(error))
-    return Sent(Delivery.SENT, tuple(keys))
+        return Sent(delivery(error), tuple(keys), why(error), pieces=texts[: len(keys)])
+    return Sent(Delivery.SENT, tuple(keys), pieces=texts)
 
 
 async def _place(client: discord.Client, outgoing: Outgoing) -> tuple[_Place, RoomKey]:

@@ -14,7 +14,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 import aiohttp
 from aiohttp import web
-from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.app.async_app import AsyncApp
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
@@ -26,14 +25,16 @@ from adapters.slack import checks
 from adapters.slack.directory import LOOK_UP_S, Directory
 from adapters.slack.facts import Me
 from adapters.slack.inbox import Inbox, WasCalled
-from adapters.slack.link import quiet_logger, use_each_address_once
+from adapters.slack.link import quiet_logger, socket_mode
 from adapters.slack.manifest import EVENTS_PATH, Mode
 from adapters.slack.pace import PACE_S, Lanes
 from adapters.slack.posting import Posting
 from adapters.slack.render import PIECE_CHARACTERS
+from adapters.slack.revising import REVISE_S, Revising
+from adapters.slack.status import Status
 from adapters.slack.unread import guarded
 from memory_core.errors import RememError
-from memory_core.ids import Conversation, PersonKey, RoomKey
+from memory_core.ids import Conversation, MessageKey, PersonKey, RoomKey
 
 API_URL = "https://slack.com/api/"
 
@@ -43,8 +44,8 @@ _log = logging.getLogger(__name__)
 class SlackAdapter:
     """Slack as remem's platform.
 
-    `was_called` tells of threads from before this start; `host` None listens everywhere. `pace_s`, `look_up_s` and
-    `sleep` are there for tests.
+    `was_called` tells of threads from before this start; `host` None listens everywhere. `pace_s`, `revise_s`,
+    `look_up_s` and `sleep` are there for tests.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class SlackAdapter:
         host: str | None = None,
         was_called: WasCalled | None = None,
         pace_s: float = PACE_S,
+        revise_s: float = REVISE_S,
         look_up_s: float = LOOK_UP_S,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
     ) -> None:
@@ -66,7 +68,11 @@ class SlackAdapter:
         self._host, self._was_called = host, was_called
         self._client = AsyncWebClient(token=bot_token, base_url=api_url)
         self._directory = Directory(self._client, look_up_s)
-        self._posting = Posting(self._client, self._directory, Lanes(pace_s, sleep))
+        lanes = Lanes(pace_s, sleep)
+        self._posting = Posting(self._client, self._directory, lanes)
+        self._revising = Revising(self._client, lanes, self._posting)
+        self._status = Status(self._client, self._posting)
+        self._revise_s = revise_s
         self._inbox: Inbox | None = None
         self._me: Me | None = None
         self._closing, self._ended = asyncio.Event(), asyncio.Event()
@@ -98,7 +104,7 @@ class SlackAdapter:
                 self._me = await checks.who_we_are(self._client)
                 self._inbox = Inbox(self._me, self._directory, self._posting, deliver, self._was_called)
                 app = self._app(self._me, self._inbox)
-                async with self._socket_mode(app) if self._mode == "socket" else self._http_mode(app):
+                async with self._way_in(app):
                     self.ready.set()
                     listens = f"HTTP, port {self.port}, path {EVENTS_PATH}"
                     _log.info("Slack is connected (%s)", "Socket Mode" if self._mode == "socket" else listens)
@@ -119,8 +125,18 @@ class SlackAdapter:
             self._inbox.called_into(sent.conversation or outgoing.conversation)
         return sent
 
-    async def typing(self, conversation: Conversation) -> None:
-        """Nothing: Slack shows no typing for bots outside its assistant threads."""
+    @property
+    def revise_s(self) -> float:
+        """What Slack's limit of edits allows."""
+        return self._revise_s
+
+    async def revise(self, sent: Sent, outgoing: Outgoing) -> Sent:
+        """Say something else in place of what was said; see `revising`."""
+        return await self._revising.revise(sent, outgoing)
+
+    async def typing(self, conversation: Conversation, message: MessageKey | None = None) -> None:
+        """A status under the thread in which the answer to `message` will stand; see `status`."""
+        await self._status.show(Outgoing(conversation, "", message))
 
     async def is_admin(self, room: RoomKey, person: PersonKey) -> bool:
         """A workspace admin or owner, or the channel's creator; in a DM its person."""
@@ -161,25 +177,10 @@ class SlackAdapter:
         app.middleware(take)
         return app
 
-    @contextlib.asynccontextmanager
-    async def _socket_mode(self, app: AsyncApp) -> AsyncIterator[None]:
-        """A websocket that we open; refused for good if the first address is refused."""
-        url = await checks.websocket_url(self._client, self._app_token)
-        handler = AsyncSocketModeHandler(app, app_token=self._app_token, web_client=self._client)
-        await use_each_address_once(handler.client)
-        handler.client.wss_uri = url
-        connecting = asyncio.create_task(handler.connect_async())  # type: ignore[no-untyped-call]  # untyped in bolt
-        closing = asyncio.create_task(self._closing.wait())
-        try:  # the client tries for ever, and must not be deaf to `close` meanwhile
-            await asyncio.wait({connecting, closing}, return_when=asyncio.FIRST_COMPLETED)
-            yield
-        finally:
-            closing.cancel()
-            connecting.cancel()
-            await handler.close_async()  # type: ignore[no-untyped-call]  # untyped in bolt
-            client = handler.client
-            tasks = (client.message_processor, client.current_session_monitor, client.message_receiver)
-            await asyncio.gather(*(task for task in tasks if task is not None), return_exceptions=True)
+    def _way_in(self, app: AsyncApp) -> contextlib.AbstractAsyncContextManager[None]:
+        if self._mode == "http":
+            return self._http_mode(app)
+        return socket_mode(app, self._client, self._app_token, self._closing)
 
     @contextlib.asynccontextmanager
     async def _http_mode(self, app: AsyncApp) -> AsyncIterator[None]:

@@ -1,4 +1,4 @@
-"""Socket Mode's websocket: what slack_sdk leaves out.
+"""Socket Mode's websocket, from its opening to its end, with what slack_sdk leaves out.
 
 An address of `apps.connections.open` is good for one connection and for seconds only, but the SDK tries a refused one
 again and again, for ever: a bot that lost its network between the two calls would stay deaf. Here an address is
@@ -8,16 +8,47 @@ Rule: https://docs.slack.dev/apis/events-api/using-socket-mode ("each WebSocket 
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import logging
 import re
+from collections.abc import AsyncIterator
 from types import SimpleNamespace
 
 import aiohttp
+from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
+from slack_bolt.app.async_app import AsyncApp
 from slack_sdk.errors import SlackClientError
 from slack_sdk.socket_mode.aiohttp import SocketModeClient
+from slack_sdk.web.async_client import AsyncWebClient
+
+from adapters.slack import checks
 
 _TICKET = re.compile(r"(?<=ticket=)[^&'\"\s]+")
 _NETWORK = (aiohttp.ClientError, SlackClientError, OSError, TimeoutError)
+
+
+@contextlib.asynccontextmanager
+async def socket_mode(
+    app: AsyncApp, client: AsyncWebClient, app_token: str | None, closing: asyncio.Event
+) -> AsyncIterator[None]:
+    """A websocket that we open, until the block ends. Raises RememError if the first address is refused."""
+    url = await checks.websocket_url(client, app_token)
+    handler = AsyncSocketModeHandler(app, app_token=app_token, web_client=client)
+    await use_each_address_once(handler.client)
+    handler.client.wss_uri = url
+    connecting = asyncio.create_task(handler.connect_async())  # type: ignore[no-untyped-call]  # untyped in bolt
+    closed = asyncio.create_task(closing.wait())
+    try:  # the client tries for ever, and must not be deaf to `closing` meanwhile
+        await asyncio.wait({connecting, closed}, return_when=asyncio.FIRST_COMPLETED)
+        yield
+    finally:
+        closed.cancel()
+        connecting.cancel()
+        await handler.close_async()  # type: ignore[no-untyped-call]  # untyped in bolt
+        ended = handler.client
+        tasks = (ended.message_processor, ended.current_session_monitor, ended.message_receiver)
+        await asyncio.gather(*(task for task in tasks if task is not None), return_exceptions=True)
 
 
 async def use_each_address_once(client: SocketModeClient) -> None:

@@ -55,8 +55,12 @@ class Lanes:
         self._sleep = sleep
         self._lanes: OrderedDict[str, _Lane] = OrderedDict()
 
-    async def call(self, lane_of: str, ask: Callable[[], Awaitable[str]]) -> str:
-        """Call in that channel's turn, again after a pause where Slack asks for one. Raises Refused."""
+    async def call(self, lane_of: str, ask: Callable[[], Awaitable[str]], *, paces: float = 1.0) -> str:
+        """Call in that channel's turn, again after a pause where Slack asks for one. Raises Refused.
+
+        `paces`: how many times the pace the next call in this lane waits.
+        """
+        pace_s = self._pace_s * paces
         lane = self._lanes.setdefault(lane_of, _Lane())
         self._lanes.move_to_end(lane_of)
         while len(self._lanes) > _LANES:
@@ -65,7 +69,7 @@ class Lanes:
             code = "ratelimited"
             for attempt in range(TRIES):
                 await self._until(lane.ready_at)
-                lane.ready_at = asyncio.get_running_loop().time() + self._pace_s
+                lane.ready_at = asyncio.get_running_loop().time() + pace_s
                 try:
                     return await ask()
                 except SlackApiError as refused:
@@ -78,7 +82,7 @@ class Lanes:
                     code, wait_s = f"no answer from Slack: {type(refused).__name__}", None
                 if wait_s is None or wait_s > LONGEST_WAIT_S:
                     break
-                lane.ready_at = asyncio.get_running_loop().time() + max(wait_s, self._pace_s)
+                lane.ready_at = asyncio.get_running_loop().time() + max(wait_s, pace_s)
             raise Refused(code)
 
     async def _until(self, moment: float) -> None:

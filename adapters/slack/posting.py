@@ -29,6 +29,12 @@ _HEAD_CHARACTERS = 2500
 _QUIET = {"unfurl_links": False, "unfurl_media": False}
 
 
+def head(text: str) -> str:
+    """What is said of an answer that comes as a file: how it begins, and where the whole is."""
+    note = f"*The whole answer ({len(text):,} characters) is in the file answer.md.*"
+    return f"{split(text, _HEAD_CHARACTERS)[0]}\n\n{note}"
+
+
 class Posting:
     """Says things in one workspace."""
 
@@ -43,7 +49,7 @@ class Posting:
         try:
             if outgoing.private:
                 return await self._privately(outgoing)
-            channel, thread = await self._place(outgoing)
+            channel, thread = await self.place(outgoing)
             sent = await self._say(outgoing, channel, thread)
         except Refused as refused:
             sent = refused.sent()
@@ -58,8 +64,8 @@ class Posting:
         _, url = opened(answer_to)
         return bool(url) and await self._urls.post(url, {"text": text})
 
-    async def _place(self, outgoing: Outgoing) -> tuple[str, str]:
-        """(channel id, thread ts or "")."""
+    async def place(self, outgoing: Outgoing) -> tuple[str, str]:
+        """(channel id, thread ts or "") of where it goes. Raises Refused where a DM cannot be opened."""
         if outgoing.person is not None:
             return await self._dm_with(outgoing.person.native), ""
         room, thread = outgoing.conversation.room, outgoing.conversation.thread
@@ -84,11 +90,11 @@ class Posting:
         texts = pieces(outgoing.text, limit)
         if not texts:
             return Sent(Delivery.FAILED, why="no_text")
-        if len(texts) > MOST_PIECES:
+        if len(texts) > MOST_PIECES and not outgoing.growing:
             return await self._as_file(outgoing, channel, thread)
-        return await self._post_all(outgoing, channel, thread, texts)
+        return await self.post_all(outgoing, channel, thread, texts[:MOST_PIECES])
 
-    async def _post_all(self, outgoing: Outgoing, channel: str, thread: str, texts: tuple[str, ...]) -> Sent:
+    async def post_all(self, outgoing: Outgoing, channel: str, thread: str, texts: tuple[str, ...]) -> Sent:
         """The pieces in order, buttons under the last; at top level where a message takes no answers under it."""
         stamps: list[str] = []
         for number, text in enumerate(texts):
@@ -99,17 +105,20 @@ class Posting:
                 stamps.append(await self._post(channel, body, thread))
             except Refused as refused:
                 if refused.code not in NO_THREAD_HERE or not thread or stamps:
-                    return self._sent(outgoing, channel, thread, stamps, refused.sent())
+                    return self._sent(outgoing, channel, thread, stamps, refused.sent(), texts)
                 thread = ""
                 stamps.append(await self._post(channel, body, thread))
-        return self._sent(outgoing, channel, thread, stamps, Sent(Delivery.SENT))
+        return self._sent(outgoing, channel, thread, stamps, Sent(Delivery.SENT), texts)
 
-    def _sent(self, outgoing: Outgoing, channel: str, thread: str, stamps: list[str], outcome: Sent) -> Sent:
+    def _sent(
+        self, outgoing: Outgoing, channel: str, thread: str, stamps: list[str], outcome: Sent, texts: tuple[str, ...]
+    ) -> Sent:
         room = outgoing.conversation.room
         room = type(room)(room.rsplit(":", 1)[0] + f":{channel}")
         place = Conversation(room, thread)
         keys = tuple(message_key(room, ts) for ts in stamps)
-        return Sent(outcome.delivery, keys, outcome.why, place if place != outgoing.conversation else None)
+        moved = place if place != outgoing.conversation else None
+        return Sent(outcome.delivery, keys, outcome.why, moved, texts[: len(keys)])
 
     async def _post(self, channel: str, body: dict[str, object], thread: str) -> str:
         async def call() -> str:
@@ -122,12 +131,14 @@ class Posting:
 
     async def _as_file(self, outgoing: Outgoing, channel: str, thread: str) -> Sent:
         """The beginning as a message, the whole as a file; in pieces after all where files are not allowed."""
-        head, *rest = split(outgoing.text, _HEAD_CHARACTERS)
-        note = f"{head}\n\n*The whole answer ({len(outgoing.text):,} characters) is in the file answer.md.*"
-        sent = await self._post_all(outgoing, channel, thread, pieces(note))
+        sent = await self.post_all(outgoing, channel, thread, pieces(head(outgoing.text)))
         if sent.delivery is not Delivery.SENT:
             return sent
-        thread = sent.conversation.thread if sent.conversation else outgoing.conversation.thread
+        return await self.attach(sent, outgoing, channel)
+
+    async def attach(self, sent: Sent, outgoing: Outgoing, channel: str) -> Sent:
+        """The whole text as a file under its `head`, which is `sent`; in pieces where files are not allowed."""
+        thread = (sent.conversation or outgoing.conversation).thread
 
         async def call() -> str:
             await self._client.files_upload_v2(
@@ -142,9 +153,12 @@ class Posting:
         try:
             await self._lanes.call(channel, call)
         except Refused:
+            _, *rest = split(outgoing.text, _HEAD_CHARACTERS)
             texts = tuple(text for piece in rest for text in pieces(piece))
-            more = await self._post_all(outgoing, channel, thread, texts)
-            return Sent(more.delivery, sent.messages + more.messages, more.why, sent.conversation)
+            more = await self.post_all(outgoing, channel, thread, texts)
+            return Sent(
+                more.delivery, sent.messages + more.messages, more.why, sent.conversation, sent.pieces + more.pieces
+            )
         return sent
 
     async def _privately(self, outgoing: Outgoing) -> Sent:

@@ -3,6 +3,7 @@
     **bold** __bold__   *bold*          [label](url)   <url|label>        - item    • item
     *italic* _italic_   _italic_        <https://x>    <https://x>        # Title   *Title*
     ~~gone~~            ~gone~          > quote        > quote            a table   a code block with even columns
+    https://x           <https://x>
 
 `&`, `<` and `>` are escaped exactly once, also in code, so that nothing an answer quotes becomes a link or a ping:
 only the links above are written with `<`. Pieces are cut as Markdown and rendered each for itself.
@@ -31,6 +32,9 @@ LABEL_CHARACTERS = 75
 
 _COLUMN_CHARACTERS = 40
 """A column is padded up to here: one long cell must not blow up every row of its table."""
+
+_AFTER_URL = ".,;:!?)]}'\"…"
+"""What follows an address in a sentence and is no part of it."""
 
 _QUOTE = re.compile(r"[ \t]{0,3}>[ \t]?")
 _HEADING = re.compile(r"[ ]{0,3}#{1,6}[ \t]+(?P<title>.*)$")
@@ -139,12 +143,23 @@ def _formatted(found: re.Match[str]) -> str:
         address = escaped(target).replace("|", "%7C")
         label = escaped(re.sub(r"[*`|]+", "", found["label"] or "")).strip()
         return f"<{address}|{label}>" if label else f"<{address}>"
-    if found["url"] is not None or found["literal"] is not None:
-        return escaped(found["url"] or found["literal"])
+    if (url := found["url"]) is not None:  # an edit finds no links by itself
+        address = _address(url)
+        return f"<{escaped(address).replace('|', '%7C')}>{escaped(url[len(address) :])}"
+    if found["literal"] is not None:
+        return escaped(found["literal"])
     for name, left, right in (("both", "*_", "_*"), ("bold", "*", "*"), ("strong", "*", "*"), ("gone", "~", "~")):
         if found[name] is not None:
             return left + _inline(found[name]) + right
     return f"_{_inline(found['italic'])}_"
+
+
+def _address(url: str) -> str:
+    """An address without the marks that end the sentence around it; a bracket that it opened belongs to it."""
+    address = url.rstrip(_AFTER_URL)
+    while address.count("(") > address.count(")") and url.startswith(")", len(address)):
+        address += ")"
+    return address
 
 
 def _table(rows: Sequence[str]) -> Iterator[str]:

@@ -41,47 +41,72 @@ HEADINGS: Mapping[Theme, re.Pattern[str]] = {
         r"we (?:left off|are|stand)|"
         r"(?:active|current|ongoing|open|pending|upcoming|remaining|blocked) \w+|blocked|blockers|done|"
         r"completed|finished|recently "
-        r"completed|waiting(?: for| on)?|this week|"
-        r"(?:aktueller )?stand(?: der \w+)?|laufendes|offenes|offene punkte|aufgaben|nächste schritte|fortschritt",
-        r"进展|进度|跟进|已完成|未完成|进行中|待修复|待解决|现状|状态|待办|当前任务|正在进行|下一步|近况|里程碑",
+        r"completed|waiting(?: for| on)?|this week|parked|deferred|paused|on deck|on hold|live(?: (?:on|"
+        r"in) \w+)?|"
+        r"awaiting \w+|"
+        r"sent(?:, awaiting \w+)?|planned(?:, not \w+)?|not (?:yet )?(?:built|started|done)|(?:current|present) "
+        r"(?:state|phase|"
+        r"situation)|known issues|pipeline(?: snapshot)?|snapshot|where (?:it|things) stands?|"
+        r"(?:aktueller )?stand(?: der \w+)?|laufendes|offenes|offene punkte|aufgaben|nächste schritte|"
+        r"fortschritt|baustellen|in arbeit|"
+        r"was (?:gerade|noch) (?:läuft|ansteht|offen ist)|zu tun|zwischenstand",
+        r"进展|进度|跟进|已完成|未完成|进行中|待修复|待解决|现状|状态|待办|当前任务|正在进行|下一步|近况|"
+        r"里程碑|做到哪|手头|"
+        r"進捗|進行中|作業中|今やって|やること|残作業|現在の状況|対応中|未完了|完了済み|次のステップ|タスク",
     ),
     Theme.DECISION: words(
         r"(?:key |past |important )?decisions?|what we (?:decided|settled on|learned)|(?:rules )?we settled on|"
-        r"lessons?(?: learn(?:ed|t))?|learnings?|insights|gotchas|pitfalls|agreements|conclusions|"
-        r"entscheidungen|beschlüsse|lehren|erkenntnisse|erfahrungen|gelernt(?:es)?|stolpersteine",
-        r"决定|决策|教训|经验|坑|心得|结论|约定",
+        r"(?:(?:hard|key|my|our|the) )?lessons?(?: learn(?:ed|t))?(?: the hard way)?|learnings?|insights|gotchas|"
+        r"pitfalls|"
+        r"agreements|conclusions|learned(?: the hard way)?|takeaways?|(?:hard[- ]won )?wisdom|"
+        r"(?:common |past |my )?mistakes(?: (?:to avoid|not to repeat|i made))?|things that bit (?:me|us)|"
+        r"(?:learned )?patterns|decision (?:locked|log|record)|choices(?: made)?|dos and don'?ts|"
+        r"watch out(?: for)?|"
+        r"entscheidungen|beschlüsse|lehren|erkenntnisse|erfahrungen|gelernt(?:es)?|stolpersteine|"
+        r"festgelegt(?:es)?|beschlossen(?:es)?|merke|fallstricke|"
+        r"was (?:ich|wir) (?:gelernt|beschlossen|entschieden) haben?|abgemacht(?:es)?",
+        r"决定|决策|教训|经验|坑|心得|结论|约定|学到|定下|"
+        r"教訓|学んだ|学び|決めたこと|決定|決まったこと|反省|気づき|注意点|ハマり",
     ),
     Theme.EVENT: words(
-        r"(?:event |activity |change ?)?logs?|history|timeline|chronicle|events?|incidents?|outages?|diary|journal|"
+        r"(?:event |activity |change ?|session |conversation |interaction )?logs?|history|timeline|"
+        r"chronicle|events?|incidents?|outages?|diary|journal|"
         r"(?:meeting )?minutes|meetings?|meeting notes|what happened|recent(?: activity| events| changes| "
-        r"news)|key dates|milestone dates|"
+        r"news| sessions| conversations| interactions)?|sessions|promoted from \S+ memory|(?:interaction|session|"
+        r"conversation) history|observing notes|key dates|milestone dates|"
         r"chronik|ereignisse|vorfälle|verlauf|protokolle?|was (?:war|geschah)|"
         r"besprechungen",
-        r"大事记|昨天|今天|上周发生|事件|日志|历史|经过|时间线|会议|事故|近期动态|最近发生|关键日期|重要日期",
+        r"大事记|昨天|今天|上周发生|事件|日志|历史|经过|时间线|会议|事故|近期动态|最近发生|关键日期|重要日期|"
+        r"できごと|出来事|履歴|経緯|日誌|議事録|会議|最近あった|ログ",
     ),
     Theme.TOOLS: words(
-        r"(?:installed |available |cli |command[- ]line )?(?:tools?|packages?|software|programs?|binaries|utilities)"
+        r"(?:installed |available |cli |command[- ]line )?(?:tools?|packages?|software|programs?|binaries|"
+        r"utilities)"
         r"(?: on \w+ \w+)?|toolbox|cli|command[- ]line|installed(?: software)?|commands|dependencies|"
-        r"werkzeuge?|programme|installierte \w+|befehle|pakete",
-        r"工具|软件|已安装|命令|依赖包",
+        r"werkzeuge?|programme|installierte \w+|befehle|pakete|was (?:drauf|installiert) ist|"
+        r"commands i have|(?:installed |clinical )?skills?(?: installed| \(\d+\))?|installiert(?:es)?",
+        r"工具|软件|已安装|命令|依赖包|ツール|インストール済み|コマンド",
     ),
     Theme.GROUP: words(
         r"groups?(?: chats?)?|(?:slack |discord |team |group )?(?:channels?|rooms?|chats?)|servers and channels|"
-        r"gruppen(?:chats)?|kanäle|räume|chaträume",
-        r"群聊?|群组|频道|聊天室",
+        r"(?:rooms|chats|groups|channels) (?:that )?i (?:sit|am) in|gruppen(?:chats)?|kanäle|räume|chaträume",
+        r"群聊?|群组|频道|聊天室|グループ|チャンネル|参加中のルーム",
     ),
     Theme.TEMPORARY: words(
         r"work-?arounds?|temporary(?: \w+)?|heads?[- ]up|quick fix(?:es)?|hotfix(?:es)?|for now|stopgaps?|"
-        r"caveats this week|"
-        r"übergangslösungen?|vorübergehend\w*|vorläufiges|notlösungen?|provisorien",
-        r"临时|暂时|权宜",
+        r"caveats this week|(?:quick|temporary) (?:fix|measure|state)(?:es|s)?(?: in place)?|"
+        r"übergangslösungen?|vorübergehend\w*|vorläufiges|notlösungen?|notbehelfe?|provisorien|"
+        r"provisorisch\w*|bis auf weiteres",
+        r"临时|暂时|权宜|暫定|一時的|応急|とりあえず",
     ),
     Theme.RESULT: words(
-        r"(?:test |key )?results?|findings?|measurements?|benchmarks?|performance|scores?|metrics|numbers|"
+        r"(?:test |key )?results?|(?:system |usage )?stat(?:s|us numbers)|what (?:i|we) (?:measured|found|saw)|"
+        r"financial model(?: \S+)?|findings?|measurements?|benchmarks?|performance|scores?|metrics|numbers|"
         r"figures|statistics|"
         r"experiments?|kpis?|"
         r"ergebnisse|kennwerte|messungen|messwerte|kennzahlen|zahlen|befunde",
-        r"结果|指标|月数据|周数据|季度数据|实验|测量|数据统计|性能数据|成绩",
+        r"结果|指标|月数据|周数据|季度数据|实验|测量|数据统计|性能数据|成绩|回测|"
+        r"結果|実験|測定|計測|指標|成績|ベンチマーク",
     ),
     Theme.DETAIL: words(
         r"projects? ?[:：–-] ?\S.*|project \S+|projekt ?[:：–-]? ?\S+|architecture|tech(?:nical)? (?:stack|"
@@ -90,26 +115,29 @@ HEADINGS: Mapping[Theme, re.Pattern[str]] = {
         r"plugin|web ?page|website|"
         r"web ?site|dashboard|app|service|pipeline|bot)|repos(?:itories)?|systems? built|implementation(?: "
         r"notes)?|code ?base|api|endpoints|"
-        r"schema|architektur|technik|aufbau|umsetzung",
-        r"项目 ?\w{0,6}[:：].+|架构|技术细节|技术栈|部署|实现|接口|代码结构",
+        r"schema|key (?:files|components)|data sources|build|architektur|technik|aufbau|umsetzung",
+        r"项目 ?\w{0,6}[:：].+|架构|技术细节|技术栈|部署|实现|接口|代码结构|关键文件|"
+        r"プロジェクト ?[:：].+|構成|設計|実装|技術スタック|アーキテクチャ|開発環境",
     ),
     Theme.PROJECTS: words(
         r"(?:my |our |all )?projects?(?: index| table| list)?(?: \(.*\))?|projekte|projektverzeichnis",
-        r"项目索引|项目列表|项目",
+        r"项目索引|项目列表|项目|プロジェクト(?:一覧)?",
     ),
     Theme.STABLE: words(
         r"identity|who (?:i|we) (?:am|are)|who is who|about (?:me|you|us|the owner)|me|persona|style|"
-        r"principles?|rules|owner|"
+        r"principles?|rules|owner|(?:\w+ )?(?:constants|facts|constraints)|"
         r"user|human|environment|constants|infrastructure|hosts?|machines?|pointers?|"
         r"where (?:things|the rest|everything) (?:is|are|lives?)|elsewhere|see also|more|rest|files|index|links|"
         r"wer ich bin|ich|umgebung|rechner|verweise|siehe auch|wo der rest steht|regeln",
-        r"身份|关于我|主人|用户|偏好|环境|服务器|主机|入口|指针|指向|其他|风格|原则|规则",
+        r"身份|关于我|主人|用户|偏好|环境|服务器|主机|入口|指针|指向|其他|风格|原则|规则|规矩|去处|固定事实|约束|数据路径|"
+        r"自己紹介|自分について|ユーザー|好み|約束|ルール|置き場所|参照",
     ),
 }
 """Names of sections. A heading is compared whole, numbering and emphasis apart."""
 
 MONTH_NAME = (
-    r"(?:jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|apr(?:il)?|may|mai|june?|juni|july?|juli|aug(?:ust)?|"
+    r"(?:jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|apr(?:il)?|may|mai|june?|juni|july?|juli|"
+    r"aug(?:ust)?|"
     r"sept?(?:ember)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?)"
 )
 DAY = re.compile(
@@ -120,15 +148,21 @@ DAY = re.compile(
     re.IGNORECASE,
 )
 """A day, however it is written."""
-MONTH = re.compile(rf"\b(?:in|im|since|seit) {MONTH_NAME}(?: \d{{4}})?\b|\d{{4}} ?年 ?\d{{1,2}} ?月", re.IGNORECASE)
+MONTH = re.compile(
+    rf"\b(?:in|im|since|seit) {MONTH_NAME}(?: \d{{4}})?\b|\d{{4}} ?年 ?\d{{1,2}} ?月|"
+    r"\bon (?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\bam (?:mon|diens|donners|frei|sams|sonn)tag\b|"
+    r"\bam mittwoch\b",
+    re.IGNORECASE,
+)
 AGO = words(
-    r"yesterday|last (?:week|month|night|year|summer|winter|spring|autumn|mon\w*day|tues\w*|wednes\w*|thurs\w*|"
+    r"yesterday|last (?:week(?:end)?|month|night|year|summer|winter|spring|autumn|mon\w*day|tues\w*|"
+    r"wednes\w*|thurs\w*|"
     r"fri\w*|"
     r"satur\w*|sun\w*)|(?:two|three|\d+) (?:days|weeks|months) ago|the other day|this morning|"
     r"gestern|vorgestern|letzten? (?:woche|monat|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag)|"
     r"neulich|"
     r"vor (?:zwei|drei|\d+) (?:tagen|wochen)",
-    r"昨天|前天|上周|上个?月|上星期|前几天|今早|[上这]周[一二三四五六日天]",
+    r"昨天|前天|上周|上个?月|上星期|前几天|今早|[上这]周[一二三四五六日天]|昨日|先週|先月|一昨日|先日",
 )
 HAPPENED = words(
     r"was|were|had|went|got|came|met|lost|broke|bought|failed|crashed|moved|fixed|installed|released|deployed|"
@@ -136,13 +170,15 @@ HAPPENED = words(
     r"restored|repaired|replaced|hacked|happened|occurred|started|stopped|sent|signed|expired|migrated|shipped|"
     r"upgraded|"
     r"rolled back|restarted|"
-    r"fiel|war|waren|wurden?|ging|kam|haben wir|hatten|ausgefallen|abgestürzt|passiert|getroffen|umgezogen|gekauft",
-    r"宕机|恢复|发布了?|上线|参加|失败|发生|故障|崩溃|修复|重启|迁移|开会|雪崩|中断|报警",
+    r"fiel|war|waren|wurden?|ging|kam|haben wir|hatten|ausgefallen|abgestürzt|passiert|getroffen|umgezogen|"
+    r"gekauft",
+    r"した|された|でした|ました|止まって|宕机|恢复|发布了?|上线|参加|失败|发生|故障|崩溃|修复|重启|迁移|"
+    r"开会|雪崩|中断|报警",
 )
 BIRTH = words(
-    r"since|born|created|founded|established|in service|updated|reviewed|geboren|seit|erstellt|angelegt|stand|"
-    r"version|v\d",
-    r"创建|出生|生于|自|开始|起|更新于|服务",
+    r"since|born|created|founded|established|in service|updated|reviewed|saved|noted|"
+    r"geboren|seit|erstellt|angelegt|stand|version|v\d",
+    r"创建|出生|生于|自|开始|起|更新于|服务|生まれ|から|最終更新|最後更新",
 )
 """Words that make a date a lasting fact."""
 

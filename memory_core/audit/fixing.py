@@ -1,7 +1,7 @@
 """`--fix`: what may be put right without touching a word that a person wrote. Each changed file is copied first.
 
     index-missing-row       a routing row is added under the last one
-    index-catalogue-stale   the derived catalogue is written anew
+    index-catalogue-stale   the derived catalogue is written anew (also where the next save would do it)
     tasks-done-left         tasks that were done more than 7 days ago leave pending_tasks.json
 
 The caller holds the workspace. Copies stand in `.remem/backups/audit-<time>/`, under the file's own path. Run again,
@@ -24,8 +24,8 @@ from memory_core.errors import PageChanged
 from memory_core.forms import tasks
 from memory_core.handle import Handle
 from memory_core.ids import PageId
-from memory_core.index import Route, with_route
-from memory_core.layouts import INDEX, TASKS, Priority
+from memory_core.index import first_route, with_route
+from memory_core.layouts import INDEX, TASKS
 from memory_core.lock import PROGRAM
 from memory_core.store.base import Change, PageText
 from memory_core.store.encoding import encode
@@ -67,7 +67,7 @@ async def fix(handle: Handle, keep: Keep) -> tuple[Fixed, ...]:
 
     done += await _tasks(handle, seen, copy)
     done += await _rows(handle, seen, copy)
-    if seen.catalogue is Catalogue.STALE:
+    if seen.catalogue in (Catalogue.STALE, Catalogue.AWAITED):
         done += await _catalogue(handle, copy)
     return tuple(done)
 
@@ -99,19 +99,12 @@ async def _rows(handle: Handle, seen: Snapshot, copy: _Copy) -> list[Fixed]:
         return []
     text = standing.text
     for page in missing:
-        text = with_route(text, _route(seen, page))
+        text = with_route(text, first_route(seen.table.rule(page), page))
     if text == standing.text:
         return []
     await copy(standing)
     await handle.store.commit([Change(INDEX, text, standing.stamp)])
     return [Fixed("index-missing-row", seen.file(INDEX), f"added rows to {', '.join(missing)}")]
-
-
-def _route(seen: Snapshot, page: PageId) -> Route:
-    """The row that a new index would have for this page."""
-    rule = seen.table.rule(page)
-    words = rule.triggers or (rule.name_in(page) or page,)
-    return Route(", ".join(words), page, Priority.P3 if rule.priority is None else rule.priority)
 
 
 async def _catalogue(handle: Handle, copy: _Copy) -> list[Fixed]:

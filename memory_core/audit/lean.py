@@ -59,6 +59,7 @@ _HAVE = re.compile(
 )
 _SHORT = 12
 _PERIOD = re.compile(rf"\d|{MONTH_NAME}|week|quarter|year|woche|quartal|jahr", re.IGNORECASE)
+_STATE = re.compile(r"\s(?:[—–]|--?)\s+([^—–]{3,40})$|[(（]([^)）]{3,40})[)）]\s*$")
 _PARTS = re.compile(r"\s*(?:[&/+,，、·]|\band\b|\bund\b|与|和)\s*")
 _LABEL = re.compile(r"[\s*_`]*([^:：]{2,40}?)[\s*_`]*[:：](?!//)[\s*_`]*\S")
 _LABELLED = frozenset(set(Theme) - {Theme.DETAIL, Theme.PROJECTS, Theme.STABLE})
@@ -104,8 +105,14 @@ def told(text: str) -> tuple[Told, ...]:
 def theme_of_heading(title: str) -> Theme | None:
     """What a section of that name holds; None for a name that tells nothing.
 
-    The whole name is tried first, then its parts ("Tools & CLIs"), then its last words ("Telegram groups").
+    A state after a dash or in brackets is told first ("Shop website — parked", "Reader (planned)"); then the whole
+    name is tried, then its parts ("Tools & CLIs"), then its last words ("Telegram groups").
     """
+    if (state := _STATE.search(title)) and (theme := _named(state[1] or state[2])) in (
+        Theme.PROGRESS,
+        Theme.DECISION,
+    ):
+        return theme
     bare = re.sub(r"\s*[(（].*[)）]$", "", _NUMBERING.sub("", title).strip())
     names = [bare, *(_NUMBERING.sub("", part) for part in _PARTS.split(bare))]
     if (theme := next((theme for name in names if (theme := _named(name))), None)) is not None:
@@ -189,7 +196,8 @@ def _form(theme: Theme, one: Statement) -> float:
         case Theme.PROGRESS:
             column = 2.0 if one.row and any(map(_STATUS_COLUMN.fullmatch, one.columns)) else 0.0
             hints = {hint for weight, cue in PROGRESS if weight == 1 for hint in cue.findall(one.text)}
-            return column + (2.0 if one.box else 0.0) + _cues(theme, one.text) + (1.0 if len(hints) > 1 else 0.0)
+            signs = (2.0 if one.box else 0.0) + (1.0 if one.marked else 0.0)
+            return column + signs + _cues(theme, one.text) + (1.0 if len(hints) > 1 else 0.0)
         case Theme.GROUP:
             column = 1.0 if one.row and any(map(_GROUP_COLUMN.fullmatch, one.columns)) else 0.0
             return column + _cues(theme, one.text)

@@ -20,6 +20,8 @@ _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t#]*")
 _BOLD_HEADING = re.compile(r"\*\*([^*]{1,60}?)[:：]?\*\*[:：]?")
 _BULLET = re.compile(r"([ \t]*)(?:[-*+•·][ \t]+|\d{1,3}[.)、][ \t]*)(?:(\[[ xX✓-]\])[ \t]+)?(.*\S)[ \t]*")
 _QUOTE = re.compile(r" {0,3}>[ \t]?")
+_MARKED = re.compile(r"(?:[✅☑✔❌⬜🔲🚧⏳🔄🟢🟡🔴]\ufe0f?[ \t]*)+")
+_META = re.compile(r"<!--.*?-->|[\[(](?:\w+=[^\s\])]+[ ,;]*)+[\])]")
 _RULE = re.compile(r"[ \t]*(?:[-*_=][ \t]*){3,}")
 
 LONGEST_CHARACTERS = 1000
@@ -31,7 +33,8 @@ class Statement:
     """One item: its line (from 1), its text without marks, the headings above it, outermost first.
 
     `level` is a heading's depth, else 0; `depth` the indent of a bullet in steps; `columns` the header of its table
-    in lower case; `box`: a checkbox stands before it; `quoted`: it stands in a quotation.
+    in lower case; `box`: a checkbox stands before it; `marked`: a sign of how far it is (✅, 🚧); `quoted`: it stands
+    in a quotation. What a program noted about a line (comments, `[score=0.8 …]`) is not part of it.
     """
 
     line: int
@@ -41,6 +44,7 @@ class Statement:
     depth: int = 0
     columns: tuple[str, ...] = ()
     box: bool = False
+    marked: bool = False
     row: bool = False
     quoted: bool = False
 
@@ -66,7 +70,8 @@ class _Reader:
                 self._columns = None if not line.text.strip() else self._columns
                 continue
             following = every[number].text[:LONGEST_CHARACTERS] if number < len(every) else ""
-            if (found := self._one(number, line.text[:LONGEST_CHARACTERS], following)) is not None:
+            bare = _META.sub("", line.text[:LONGEST_CHARACTERS])
+            if bare.strip() and (found := self._one(number, bare, following)) is not None:
                 yield found
 
     def _one(self, number: int, line: str, following: str) -> Statement | None:
@@ -82,9 +87,12 @@ class _Reader:
         if _RULE.fullmatch(line):
             return None
         if bullet := _BULLET.fullmatch(line):
-            depth = len(bullet[1].expandtabs(4)) // 2
-            return Statement(number, bullet[3], self._titles(), depth=depth, box=bool(bullet[2]), quoted=quoted)
-        return Statement(number, line.strip(), self._titles(), quoted=quoted)
+            depth, marked = len(bullet[1].expandtabs(4)) // 2, bool(_MARKED.match(bullet[3]))
+            return Statement(
+                number, bullet[3], self._titles(), depth=depth, box=bool(bullet[2]), marked=marked, quoted=quoted
+            )
+        text = line.strip()
+        return Statement(number, text, self._titles(), marked=bool(_MARKED.match(text)), quoted=quoted)
 
     def _headed(self, number: int, level: int, title: str) -> Statement:
         self._columns = None

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from memory_core.audit.findings import Finding, Severity
 from memory_core.audit.memory_page import MEMORY
 from memory_core.audit.snapshot import Snapshot
+from memory_core.conventions import only_points
 from memory_core.forms import flush_state, heartbeat, records, tasks
 from memory_core.forms.blocks import lines_of
 from memory_core.layouts import FLUSH_STATE, HEARTBEAT, TASKS, Form, PageRule
@@ -94,7 +95,7 @@ def _records(seen: Snapshot, rule: PageRule, text: PageText) -> Iterator[Finding
     parsed = records.parse(text.text)
     for problem in parsed.problems:
         yield seen.finding("record-unread", problem, text.page)
-    if parsed.records or rule.form is Form.SECTIONS:
+    if parsed.records or rule.form is Form.SECTIONS or only_points(text.text, seen.table):
         return
     if any(not line.text.startswith("#") and line.text.strip() for line in lines_of(text.text)):
         what = (

@@ -1,7 +1,8 @@
 """The audit of one scope: its snapshot is taken by reading every page once, then the pure checks are asked.
 
 Whether the catalogue is stale is found by making it anew on a copy in memory: so what the audit calls stale is what
-the next save would change, in every layout.
+the next save would change, in every layout. Between a page that was written at once and the save that follows it is
+not stale yet: every "decision: …" would be a finding.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import timedelta
 
 from memory_core.audit.findings import Finding, Severity
 from memory_core.audit.index_page import index_findings
@@ -26,6 +28,9 @@ from memory_core.ledger.memory import MemoryLedger
 from memory_core.store.base import PageText
 from memory_core.store.encoding import encode
 from memory_core.store.memory import MemoryStores
+
+SAVE_COMES = timedelta(days=1)
+"""At the latest the change of the day saves what was said."""
 
 
 async def audit(handle: Handle) -> tuple[Finding, ...]:
@@ -80,7 +85,17 @@ async def _catalogue(handle: Handle, seen: Snapshot) -> Catalogue:
     copy = replace(handle, store=stores.open(handle.scope), ledger=MemoryLedger(handle.clock).open(handle.scope))
     await rebuild_catalogue(copy)
     made = await copy.store.read(INDEX)
-    return Catalogue.FRESH if made is not None and made.text == index.text else Catalogue.STALE
+    if made is not None and made.text == index.text:
+        return Catalogue.FRESH
+    return Catalogue.AWAITED if _is_awaited(seen, index) else Catalogue.STALE
+
+
+def _is_awaited(seen: Snapshot, index: PageText) -> bool:
+    """Was a page written after the index, so lately that no save is overdue? What is said at once is written so."""
+    written_ns = [text.stamp.mtime_ns for page, text in seen.pages.items() if page != INDEX]
+    newest_ns = max(written_ns, default=0)
+    age_s = seen.now.timestamp() - newest_ns / 1e9
+    return newest_ns > index.stamp.mtime_ns and age_s < SAVE_COMES.total_seconds()
 
 
 def counts(found: Sequence[Finding]) -> dict[Severity, int]:

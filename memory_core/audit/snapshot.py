@@ -21,6 +21,8 @@ class Catalogue(StrEnum):
 
     FRESH = "fresh"
     STALE = "stale"
+    AWAITED = "awaited"
+    """It differs, but a page was written after it, less than a day ago: the save that comes brings it up to date."""
     UNKNOWN = "unknown"
     """There is no index, or it could not be compared."""
 

@@ -1,9 +1,7 @@
-"""The workspace beyond its pages: which scopes there are, and files that no page is. Blocking; reads and lists only.
+"""The workspace beyond its pages: files that no page is. Blocking; reads and lists only.
 
-Scopes are found on disk, not in the mapping, so that a workspace of another tool, or one whose mapping is lost, is
-audited too: the owner's, every group that has an index, a folder or a page of its own, every person's home. Files
-under memory/ and people/ that no page of any scope is are told by folder, once, since another tool may have many;
-they are looked through for secrets and damaged bytes all the same. Files at the root are other tools' business.
+Files under memory/ and people/ that no page of any scope is are told by folder, once, since another tool may have
+many; they are looked through for secrets and damaged bytes all the same. Files at the root are other tools' business.
 """
 
 from __future__ import annotations
@@ -13,45 +11,22 @@ from pathlib import PurePosixPath
 
 from memory_core.audit.findings import Finding, Severity
 from memory_core.audit.pages import damage_of, secret_message, secrets_in
-from memory_core.errors import BadInput, StoreError
-from memory_core.ids import DirectScope, GroupScope, PageId, PersonKey, Scope
+from memory_core.errors import StoreError
+from memory_core.ids import PageId, Scope
 from memory_core.index import page_named
 from memory_core.layouts import LAYOUTS, Layout
 from memory_core.names_file import NAMES
+from memory_core.scopes import GROUPS, PEOPLE
 from memory_core.store.disk import EntryKind
 from memory_core.store.encoding import decode
-from memory_core.store.pages import ScopePages, is_group_name
+from memory_core.store.pages import ScopePages
 from memory_core.store.tree import Tree
 
-_GROUPS = PurePosixPath("memory/groups")
-_AGGREGATE = _GROUPS / "flush-state.json"
-_PEOPLE = PurePosixPath("people")
+_AGGREGATE = GROUPS / "flush-state.json"
 _MOST_FILES = 5_000
 _DEEPEST = 6
 _NAMED = 4
 _TEXTS = (".md", ".markdown", ".txt")
-
-
-def scopes_in(tree: Tree, layout: Layout, owner: PersonKey) -> tuple[Scope, ...]:
-    """The owner's scope, every group, every other person's, in that order. Raises StoreFailed."""
-    groups: set[str] = set(tree.names(_GROUPS, EntryKind.FOLDER))
-    for rule in layout.group.rules:
-        file = PurePosixPath(rule.file)
-        if file.name == "{group}.md":
-            groups |= {name.removesuffix(".md") for name in tree.names(file.parent) if name.endswith(".md")}
-    people = [key for name in tree.names(_PEOPLE, EntryKind.FOLDER) if (key := _person(name)) and key != owner]
-    found: list[Scope] = [DirectScope(owner, owner=True)]
-    found += [GroupScope(name) for name in sorted(groups) if is_group_name(name)]
-    return (*found, *(DirectScope(key) for key in people))
-
-
-def _person(folder: str) -> PersonKey | None:
-    """The person whose home that folder is: `slack-t1-u2` is `slack:t1:u2`."""
-    parts = folder.split("-", 2 if folder.startswith("slack-") else 1)
-    try:
-        return PersonKey(":".join(parts))
-    except BadInput:
-        return None
 
 
 def mapping_finding(tree: Tree, why: str) -> Finding:
@@ -75,7 +50,7 @@ def stranger_findings(tree: Tree, layout: Layout, scopes: Sequence[Scope]) -> tu
 
 def _files(tree: Tree) -> Iterator[PurePosixPath]:
     """The files below memory/ and people/, folder by folder, at most 5,000."""
-    folders, count = [PurePosixPath("memory"), _PEOPLE], 0
+    folders, count = [PurePosixPath("memory"), PEOPLE], 0
     while folders and count < _MOST_FILES:
         folder = folders.pop(0)
         for name in tree.names(folder):

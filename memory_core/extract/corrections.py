@@ -48,9 +48,10 @@ def _put(text: str, old: str, new: str) -> str:
 
 
 def _place(value: str) -> re.Pattern[str]:
-    """The value as a whole word; within wide scripts anywhere."""
-    edge = r"(?<![A-Za-z0-9])", r"(?![A-Za-z0-9])"
-    return re.compile(edge[0] + re.escape(value) + edge[1], re.IGNORECASE)
+    """The value as a whole word; a value of a wide script anywhere (水曜 in 水曜10時)."""
+    before = r"(?<![A-Za-z0-9])" if value[:1].isascii() else ""
+    behind = r"(?![A-Za-z0-9])" if value[-1:].isascii() else ""
+    return re.compile(before + re.escape(value) + behind, re.IGNORECASE)
 
 
 def _by_form(text: str, new: str) -> str | None:

@@ -26,7 +26,7 @@ DECISIONS = (
             START + r"(?:final |our |the )?decision\s+[-–—]+\s+",
             START + r"(?:decided|resolved)\s*[:：]\s*",
             START + r"(?:(?:最终|最后|会议)?(?:决定|决议|结论|定论)(?:是|如下)?\s*[:：]\s*)",
-            START + r"(?:決定事項?|結論)\s*[:：]\s*",
+            START + r"(?:[^、。]{1,12}の件、?)?(?:決定(?:事項)?|結論)(?:です)?\s*[:：]\s*",
             START + r"(?:entscheidung|beschluss)\s*:\s*",
         ),
         whole=False,
@@ -57,6 +57,9 @@ DECISIONS = (
             r"要|把|将|用|由|从|先|不|采用|使用)?",
             START + r"定(?:下来)?了[，,：:]",
             r"(?:最终|最后|今天|会上|已经|终于)[^，,。]{0,6}定(?:下来|好)(?:了)?(?:用|是|要|在|选)",
+            r"^(?!.{0,60}(?:提案|希望|たい)).{0,20}(?:納期|期限|締め?切り?|予算|価格|発売日|公開日|開始日|リリース日?|"
+            r"定例|打ち合わせ)[^、。]{0,10}[はが][^、。？?]{1,30}[にへ](?:変更|延期|前倒し|決定|変わり|延び|なり)"
+            r"(?:に|と)?(?:なりました|なった|しました|ました|です)",
             r"(?:ことに|に)(?:決めました|決めた|決定しました|決定です|決まりました|決まった|しました。?$)",
             r"\b(?:wir haben|das team hat|es wurde|der chef hat|die leitung hat|"
             r"die gruppe hat)\b.{0,60}\b(?:beschlossen|entschieden|festgelegt)\b",
@@ -141,6 +144,7 @@ PROPOSALS = (
             r"にしましょう|でいきましょう",
             r"\b(?:lasst?|lass) uns\b.{2,80}\b(?:nehmen|machen|bleiben|verwenden|nutzen|umstellen|verschieben)\b",
             r"\bwir (?:nehmen|nutzen|verwenden|machen) (?:dann|also|künftig)\b",
+            START + r"(?:das|den|die|unser\w*) .{2,40} (?:machen|legen|verschieben|verlegen|halten) wir\b.{3,}",
         ),
     ),
     Cue(
@@ -186,8 +190,8 @@ FACTS = (
         cue(
             START
             + r"(?:(?:our|the|new) )*(?:tech(?:nology)? )?stack(?: for [\w ]{1,30}| is| will be)*\s*(?:[:：]|\bis\b)",
-            r"技术栈(?:是|为|用的是)?\s*[:：]?|技術スタックは",
-            START + r"(?:unser |der )?tech-?stack\s*(?::|ist)",
+            r"技术栈(?:是|为|用的是)?\s*[:：]?|技術スタック(?:は|\s*[:：])",
+            START + r"(?:unser |der )?(?:neue )?tech-?stack(?: (?:für|von|des|der) [\w ]{1,30})?\s*(?::|\bist\b)",
         ),
     ),
     Cue(

@@ -30,8 +30,8 @@ PROBLEM = cue(
     r"问题|报错|错误|失败|崩溃|崩了|挂了|超时|卡死|异常|不能用|用不了|打不开|连不上|断开|断一次|丢失|丢数据|"
     r"内存泄漏|乱码|模糊|失效|不显示|不见了|有人碰到|有人遇到|遇到过|很慢|起不来|不生效",
     r"エラー|落ちる|失敗|動かない|不具合|つながらない|遅い|障害",
-    r"\b(?:fehler|kaputt|abgestürzt|stürzt ab|geht nicht|ging nicht|läuft nicht|hängt|langsam|"
-    r"funktioniert nicht|problem)\b",
+    r"\b(?:\w*fehler\w*|kaputt|abgestürzt|stürzt ab|(?:bricht|brach) .{0,40}ab|abgebrochen|geht nicht|ging nicht|"
+    r"läuft nicht|startet nicht|baut nicht|lädt nicht|hängt|langsam|funktioniert nicht|\w*problem)\b",
 )
 """Something goes wrong."""
 
@@ -76,7 +76,8 @@ ADVICE = cue(
     r"did you try|try (?:to|with|adding|using|setting)|instead of)\b",
     r"试试|试一下|改成|改为|调到|开启|加上|升级|换成|回滚|重启|把|应该",
     r"してみて|使って|変更|増や|再起動",
-    r"\b(?:versuch|probier|nimm|setz|mach|starte?|ändere|installier)\w*\b",
+    r"\b(?:versuch|probier|nimm|setz|mach|starte?|ändere|installier|erhöh|aktualisier|aktivier|deaktivier|"
+    r"lösch)\w*\b|^\W*(?:gib|stell|schalt|dreh|lass|nutz|verwende) .{3,}",
 )
 """Someone says what could be done."""
 
@@ -97,6 +98,6 @@ CONFIRMED = cue(
     r"^\W*(?:yes|yep|ok|great|perfect)?\W*works now\b",
     r"果然好了|可以了|好使了|解决了[！!，, ]*(?:谢|感谢|多谢)|真的好了",
     r"直りました|動きました",
-    r"\b(?:das war'?s|jetzt geht(?:'?s| es)|hat geklappt)\b",
+    r"\b(?:das war'?s|jetzt (?:geht|läuft|klappt)(?:'?s| es)|hat geklappt|hat geholfen)\b",
 )
 """The one with the problem says that the advice before it was right."""

@@ -108,6 +108,8 @@ KEEP = cue(
 )
 """A retraction names what holds instead."""
 
+_AT = r"(?:am|um|im|in|auf|bis|ab|bei|zum|dem|den|der|die|das)"
+
 CORRECT = cue(
     r"(?:^|\s)(?P<new6>\S*\d\S*(?: (?:am|pm|uhr))?),? not (?P<old6>\S*\d\S*)(?=[\s.,;!]|$)",
     r"\b(?:sorry|no|oops|typo|correction|i meant?)\b.{0,20}?(?P<new>\S+(?: \S+){0,3}?),? not "
@@ -116,7 +118,7 @@ CORRECT = cue(
     r"纠正)[^，,。]{0,6}[，,：:]?\s*(?:应该)?是(?P<new2>[^，,。！!]{1,20})[，,]?\s*(?:而)?不是(?P<old2>[^，,。！!]{1,20})",
     r"(?:不是|不对)[，,]?\s?(?P<old3>[^，,。！!]{1,20})[，,]\s*(?:而|应该)?是(?P<new3>[^，,。！!]{1,20})",
     r"(?P<old4>[^、。\s]{1,20})(?:ではなく|じゃなくて)、?(?P<new4>[^、。\s]{1,20}?)(?:です|に|$)",
-    r"\bnicht (?P<old5>\S+(?: Uhr)?),? sondern (?:um )?(?P<new5>\S+(?: Uhr)?)",
+    rf"\bnicht (?:{_AT} )?(?P<old5>\S+(?: Uhr)?),? sondern (?:{_AT} )?(?P<new5>\S+(?: Uhr)?)",
 )
 """One value is put in place of another."""
 
@@ -208,7 +210,7 @@ WHO_ASKS = cue(
     r"\bwho(?:'s| is| can| will| could| wants? to| picks?| takes?| has time)?\b.{0,80}",
     r"谁(?:来|去|能|可以|有空)?.{0,40}",
     r"誰が|どなたか",
-    r"\bwer (?:kümmert|macht|übernimmt|kann)\b",
+    r"\bwer (?:kann|(?!ist\b|hat\b|weiß\b|sagt\b|kommt\b|geht\b|kennt\b|isst\b|fährt\b|trinkt\b)\w{3,}t\b)",
 )
 """Someone looks for somebody to do it."""
 

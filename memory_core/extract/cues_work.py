@@ -15,6 +15,12 @@ _DOING = (
     r"configure|install|replace|disable|enable|test|provision|patch|bump|ship|translate|design|record|print|invite)"
 )
 
+_DO_JA = (
+    r"(?:します|しておきます|やります|やっておきます|対応します|書きます|直します|作ります|送ります|調べます|出します|"
+    r"進めます|まとめます|引き受けます)"
+)
+"""In Japanese the deed stands behind its object."""
+
 DOES = re.compile(
     r"@?(?P<who>[^\W\d_][\w.-]{1,30}) (?!(?:needs|is|has|was|does|lacks|requires|breaks|fails|crashes|hangs|leaks|"
     r"misses|returns|throws|shows|uses|takes|gives|gets|says|looks|seems|depends|contains|holds|blocks|causes)\b)"
@@ -110,9 +116,13 @@ COMMITMENTS = (
             r"我[^，,。]{0,6}把[^，,。]{1,20}(?:建|改|写|修|做|发|部署|迁移|搞|弄|整理|更新|补|删|加|换|配|测|"
             r"上线|合并)",
             r"我(?:周末|今天|明天|晚上|下午)(?:迁移|部署|更新|整理|处理|修复|发布)",
-            r"(?:私|僕|自分)が.{2,40}(?:します|やります|対応します|書きます|直します)",
+            rf"(?:私|僕|自分|こちら)(?:が|で|の(?:ほう|方)で).{{2,40}}{_DO_JA}",
+            rf".{{2,40}}[はを]、?(?:私|僕|自分|こちら)(?:が|で|の(?:ほう|方)で).{{0,20}}{_DO_JA}",
             r"\bich (?:kümmere mich um|übernehme|erledige|mache (?:das|die|den)|schreibe (?:das|die|den)|"
-            r"schicke|erneuere|richte)\b",
+            r"schicke|erneuere|richte|(?:aktualisiere|prüfe|ergänze|bestelle|buche|teste|repariere|baue|räume|lege|"
+            r"stelle|bereite) (?:das|die|den|der|eine?n?|unsere?n?|alle)\b.{3,})\b",
+            r"\bich werde .{3,60}(?:schreiben|machen|schicken|aktualisieren|erneuern|prüfen|ergänzen|bestellen|"
+            r"testen|reparieren|vorbereiten|übernehmen|einrichten|aufräumen)\b",
         ),
         status="pending",
     ),
@@ -165,7 +175,7 @@ BLOCKERS = (
             r"(?:在|还在|一直在)等.{2,60}(?:才能|没法|无法|不能|就没)",
             r"(?:ブロックされて|待ちで(?:止まって|進め))",
             r"\b(?:bin|ist|sind) (?:noch )?blockiert\b|\bhänge (?:fest )?an\b|\b(?:komme|"
-            r"kommen) nicht weiter\b.{0,60}\b(?:bis|weil|ohne)\b",
+            r"kommen)(?: \S+){0,6} nicht weiter\b.{0,60}\b(?:bis|weil|ohne|solange|da)\b",
         ),
         status="blocked",
     ),

@@ -103,7 +103,7 @@ def _candidate(item: Item, talk: Talk, first: int) -> Candidate | None:
     found = item.finding
     author = next(m.author for m in talk.messages if m.key == sources[0])
     names = frozenset(message.author_name.casefold() for message in talk.messages)
-    body = one_line(unaddressed(found.text, names), 600)
+    body = one_line(unaddressed(found.text, names), 600).rstrip(" ;；") or one_line(found.text, 600)
     if found.kind is Kind.TASK:
         body = _MENTIONS_FIRST.sub("", body)
     title = title_of(_MENTION.sub("", body) if found.kind is Kind.TASK else body)

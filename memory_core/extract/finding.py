@@ -33,6 +33,8 @@ _VAGUE = re.compile(
     re.IGNORECASE,
 )
 """The object of a commitment that only its neighbours would tell (`I'll fix it later`)."""
+_KANA = re.compile(r"[\u3040-\u30ff]")
+"""In Japanese the object stands in front of what is done to it, so nothing needs to follow."""
 _NOT_YET = re.compile(
     r"\b(?:when|once|after|until|if|before|unless|as soon as|what|that|which|how|where)\b", re.IGNORECASE
 )
@@ -169,7 +171,8 @@ def _finding(sentence: Sentence, cue: Cue, match: re.Match[str], message: Messag
     asked = named if cue.firmness is Firmness.PROPOSED and cue.kind is Kind.TASK else ""
     who = message.author_name if owned or named.casefold() in {"me", "我"} else named
     if cue.kind in WORKING and not owned and not named:
-        who = _named(sentence.plain) or ("" if cue.status == "pending" else message.author_name)
+        own = cue.status != "pending" or (label and message.addressed)  # a task told to the bot is its speaker's
+        who = _named(sentence.plain) or (message.author_name if own else "")
     claimed = cue.kind is Kind.ROLE and (not owned or bool(cues_people.POWER.search(sentence.plain)))
     return Finding(
         cue.kind,
@@ -200,7 +203,7 @@ def _void(sentence: Sentence, cue: Cue, match: re.Match[str]) -> bool:
         return True
     if not cue.whole and not topic(without_links(plain[match.end() :])):
         return True
-    if cue in cues_work.COMMITMENTS and _VAGUE.match(plain[match.end() :]):
+    if cue in cues_work.COMMITMENTS and not _KANA.search(match.group()) and _VAGUE.match(plain[match.end() :]):
         return True
     if cue.firmness is Firmness.LABEL:
         return False

@@ -21,6 +21,7 @@ from memory_core.extract.text import KEPT, Sentence, one_line, without_links
 from memory_core.extract.words import shared, topic
 from memory_core.ids import PersonKey
 from memory_core.messages import Message
+from memory_core.script import is_paired
 
 _REACH = 15
 _NEAR = 8
@@ -91,6 +92,9 @@ def _solves(own: Sequence[Sentence], number: int) -> bool:
     match = _solution(sentence.plain)
     if match is None or sentence.question or sentence.document or len(topic(without_links(sentence.text))) < 2:
         return False
+    outside = sentence.plain[: match.start()] + sentence.plain[match.end() :]
+    if is_paired(match.group()) and not topic(outside):
+        return False  # `直りました！` confirms what another one said
     if cues_talk.SUPPOSE.search(
         sentence.plain[max(0, match.start() - 25) : match.start()]
     ) or cues_lessons.RELAPSED.search(sentence.plain):

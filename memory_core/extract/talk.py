@@ -102,7 +102,10 @@ def _taken_back(talk: Talk, position: int, own: Sequence[Sentence]) -> bool:
         else:
             old.dropped = True
             talk.retracted.extend(old.sources)
-        return _put_instead(talk, position, own[number:], old) or old is not None
+        # What is said in front of `/s` is the joke itself; only what follows it may be meant.
+        meant = not joke or cues_talk.KEEP.search(sentence.plain[match.end() :])
+        instead = own[number:] if meant else own[number + 1 :]
+        return _put_instead(talk, position, instead, old, sentence) or old is not None
     return False
 
 
@@ -122,14 +125,14 @@ def _object(talk: Talk, position: int) -> None:
         return
 
 
-def _put_instead(talk: Talk, position: int, own: Sequence[Sentence], old: Item | None) -> bool:
+def _put_instead(talk: Talk, position: int, own: Sequence[Sentence], old: Item | None, taking_back: Sentence) -> bool:
     """What holds instead of `old`: named by the message, or, for a decision that was kept before, that it is off."""
     rest = next((s for s in own if not s.question and cues_talk.KEEP.search(s.plain)), None)
     kept_before = old is not None and old.settled and old.at < talk.first and old.finding.kind in DECIDING
     if rest is None and not kept_before:
         return False
     firmness = Firmness.EXPLICIT if talk.direct or rest is None else Firmness.COMMITTED
-    finding = Finding(Kind.DECISION, firmness, own[0].text if rest is None else _kept(rest))
+    finding = Finding(Kind.DECISION, firmness, taking_back.text if rest is None else _kept(rest))
     item = new_item(finding, position, talk.messages[position].author)
     item.corrects = old.finding.text if old is not None else ""
     talk.items.append(item)

@@ -61,6 +61,15 @@ _STOP = re.compile(r"(?<=[。！？；])(?![。！？；])\s*|(?<=[.!?;…])\s+(
 _NO_STOP = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|approx|no|nr|ca|bzw|z\.B|d\.h|incl|dr|mr|ms|st|\d{1,2})\.)$", re.IGNORECASE
 )
+_LABELLED = re.compile(
+    r"\W*(?:@\S{1,40}[\s,:，：]+)*(?:(?:final |our |the )?decisions?|decided|resolved|agreed|agreements?|"
+    r"lessons?(?: learned)?|"
+    r"todos?|to-dos?|tasks?|action items?|blockers?|blocked|remember|note"
+    r"|决定|决议|结论|约定|教训|经验|待办|任务|阻塞|记住|決定事項?|結論|教訓|タスク|entscheidung|beschluss|lehre|aufgabe|merke?)"
+    r"\s*[:：=]",
+    re.IGNORECASE,
+)
+"""What names its kind itself goes on after a semicolon: the reason, mostly."""
 _QUESTION = re.compile(r"(?:[?？]\W*|(?:吗|呢|么|嘛|でしょうか|ですか|ますか|かな)\W*)$")
 _SLACK_MENTION = re.compile(r"<[@#!](?:[A-Z0-9]{1,20}\|)?([^<>|\n]{1,60})>")
 _MENTION_ID = re.compile(r"(@[^@()\n]{1,80}?) ?\([UWB][A-Z0-9]{6,12}\)")
@@ -157,16 +166,31 @@ def _own_lines(text: str) -> Iterator[str]:
 
 
 def _pieces(line: str) -> Iterator[str]:
-    """The sentences of a line. A full stop ends one only before a blank, and not after an abbreviation or number."""
+    """The sentences of a line. A full stop ends one only before a blank, and not after an abbreviation or number.
+
+    What is labelled (`decision: …; because …`) goes on after a semicolon.
+    """
     held = ""
-    for part in _STOP.split(line):
-        held = f"{held} {part}".strip() if held else part.strip()
+    parts = _STOP.split(line)
+    labelled = _LABELLED.match(line) is not None
+    for part, after in zip(parts, [*parts[1:], ""], strict=True):
+        blank = "" if held.endswith("；") else " "
+        held = f"{held}{blank}{part}".strip() if held else part.strip()
+        if labelled and held.endswith((";", "；")) and _goes_on(held, after):
+            continue
+        labelled = labelled and _NO_STOP.search(held) is not None
         if held and not _NO_STOP.search(held):
             if len(held) <= SENTENCE_LIMIT:
                 yield held
             held = ""
     if held and len(held) <= SENTENCE_LIMIT:
         yield held
+
+
+def _goes_on(held: str, after: str) -> bool:
+    """Does what stands after the semicolon belong to it: words (no "lol"), no question, and not too much?"""
+    words = len(after.split()) >= 2 or len(_WIDE.findall(after)) >= 3
+    return words and not _QUESTION.search(after) and len(held) + len(after) < SENTENCE_LIMIT
 
 
 def _plain(text: str) -> str:

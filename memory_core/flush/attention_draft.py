@@ -2,7 +2,8 @@
 
 A task is known by its title's words, so that "the release notes are done" finds "Write the release notes". What is
 done stays on the board as long as its form says (memory_core.forms.board) and 7 days in pending_tasks.json; what is
-overdue stands first. In a layout without a board tasks stand in pending_tasks.json alone, and a blocker is a blocked
+overdue stands first, and of more tasks than the board has room for the least important stand in the list alone
+(flush/board_budget). In a layout without a board tasks stand in pending_tasks.json alone, and a blocker is a blocked
 task there. A task that is said again without news was touched: it is not overdue for want of a word. What stands
 there already is news only if it was stated by the very same message: written at once, by a process that ended before
 it could mark that.
@@ -17,6 +18,7 @@ from typing import Protocol
 
 from memory_core.clock import day_in
 from memory_core.flush.bars import Fact
+from memory_core.flush.board_budget import hold_board, row_of
 from memory_core.flush.sameness import Words, best, opposes, repeats, words
 from memory_core.forms import listed, tasks
 from memory_core.forms.board import Attention, Board, TaskRow, board
@@ -112,6 +114,8 @@ class AttentionDraft:
                 self.draft.do(PutTask(TASKS, replace(task, completed_at=at.isoformat(timespec="seconds")), at))
             elif tasks.has_left(task, today):
                 self.draft.do(DropTask(TASKS, task.id, at))
+        if self.page is not None:
+            hold_board(self.draft, self.page, today)
         late = [task.title for task in tasks.ordered(self._file.open, today) if tasks.overdue(task, today)]
         if self.page is not None and late and self.page in self.draft.texts:
             self.draft.do(RaiseRows(self.page, tuple(late), self._form))
@@ -230,10 +234,11 @@ class AttentionDraft:
         return first or second
 
     def _put_row(self, page: PageId, task: Task, fact: Fact, *, new: bool) -> bool:
-        done = task.status is TaskStatus.DONE
-        notes = [f"due {task.due}"] if task.due and not done else []
-        notes += [f"done {fact.day.isoformat()}"] if done else []
-        row = TaskRow(task.title, task.status.value, fact.who if new else "", ", ".join(notes))
+        done = fact.day.isoformat() if task.status is TaskStatus.DONE else ""
+        known = self._said.row(task.title)
+        row = row_of(task, who=fact.who if new else "", done=done)
+        if known is not None:  # what stands there of it stays
+            row = row_of(replace(task, extra="{}"), who=fact.who if new else "", done=done)
         keys = (*self._stated_by(row.key), *(key for source in fact.sources for key in source.keys))
         return self.draft.do(PutRow(page, row, keys=tuple(dict.fromkeys(keys)), board=self._form))
 

@@ -7,7 +7,7 @@ undo takes back, and the next flush counts and notes it like everything that is 
 topics and facts of the environment are no records: saying them anew changes them.
 
 Where a layout lets sleep take what lasts from the journal to its page, the words may name a line of the journal. The
-journal is append-only: the new words are a line of today's, and the old line is marked ([superseded]), so that
+journal is append-only: the new words are a line of today's, and the old line is marked ([absorbed]), so that
 sleep passes it over and nothing of it is disclosed any more.
 """
 
@@ -26,6 +26,7 @@ from memory_core.flush.draft import Draft
 from memory_core.flush.gathering import draft_on, read_pages, spoken_mark
 from memory_core.flush.journal_draft import open_lines
 from memory_core.flush.plans import Body, Receipt, Trigger
+from memory_core.flush.record_draft import absorb_notes
 from memory_core.flush.standing import Standing
 from memory_core.flush.steps import last_step, next_plan, state_text
 from memory_core.forms import flush_state, journal
@@ -107,6 +108,8 @@ async def correct(handle: Handle, words: str, said: Message, zone: tzinfo) -> Co
 async def _write(handle: Handle, page: PageId, old: Record, new: Record, standing: Standing, zone: tzinfo) -> None:
     """The step, from plan to receipt."""
     now = handle.clock.now().astimezone(zone)
+    days = dict.fromkeys(journal_page(one.at[:10]) for one in old.sources)
+    standing = await standing.reading(handle, [day for day in days if day in standing.listed])
     draft = draft_on(handle, zone, now, standing)
     draft.do(AddRecord(page, render(new), _section(standing.pages[page].text, old)))
     _strike(draft, page, old, new)
@@ -175,7 +178,7 @@ async def _correct_note(handle: Handle, old: _Noted, said: Message, zone: tzinfo
     await handle.ledger.mark_written(said.key, page, f"{kind.value}/{mark}")
     standing = await read_pages(handle, {old.page, page})
     draft = draft_on(handle, zone, handle.clock.now().astimezone(zone), standing)
-    draft.do(AbsorbLines(old.page, (old.line,), superseded=True))
+    draft.do(AbsorbLines(old.page, (old.line,)))
     draft.do(AddNotes(page, day, journal.offset_of(said.sent_at, zone), at, (new,)))
     await _finish(handle, draft, standing)
     read = await handle.store.read(page)
@@ -194,6 +197,7 @@ def _strike(draft: Draft, page: PageId, old: Record, new: Record) -> None:
     if placed is not None:
         line = marked(f"~~{escape_comment(new.supersedes[0])}~~", old.messages)
         draft.do(StrikeRecord(page, old.identity, draft.texts[page][placed.start : placed.end], line))
+        absorb_notes(draft, old.messages)
 
 
 def _section(text: str, old: Record) -> str:

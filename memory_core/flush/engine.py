@@ -42,6 +42,7 @@ from memory_core.flush.hearing import Ear, Heard, fresh, retracted
 from memory_core.flush.pending import settle, without
 from memory_core.flush.plans import Body, Receipt, Trigger, holds, joined, load_receipt, scrubbed
 from memory_core.flush.raw_notes import drop_raw, keep_raw
+from memory_core.flush.record_draft import takes_back
 from memory_core.flush.steps import chain, divided, last_step, next_plan, state_text
 from memory_core.flush.write_now import write_now
 from memory_core.forms import flush_state
@@ -212,7 +213,8 @@ async def _save(
     every = bool(found.gone or found.revised)
     days = (*journals_of(spoken, zone), *journals_written(found.written), *(hit.page for hit in found.hits))
     days = (*days, *open_journals(handle.table, (fact.said_at for fact in found.facts), zone))
-    standing = await read_pages(handle, days, (index, state_page), every_journal=every)
+    archive = any(takes_back(fact) for fact in found.facts)
+    standing = await read_pages(handle, days, (index, state_page), every_journal=every, archive=archive)
     draft = draft_on(handle, zone, now, standing)
     for page in journals_of(spoken, zone):
         draft.do_if_there(DropRaw(page, tuple(message.key for message in spoken)))

@@ -1,9 +1,9 @@
 """What a flush reads besides the conversations, and the order in which its draft is filled.
 
 Read are the pages that facts may go to, the tasks, and the journals of the days that were spoken on; of the archive
-only what was used there, or all of it where something must leave; never another scope. Filled in this order: what
-waited for a damaged page; what was deleted, edited or taken back leaves; settled facts; what was written at once;
-anchors; hits.
+only what was used there, or all of it where something must leave or may be taken back; never another scope. Filled in
+this order: what waited for a damaged page; what was deleted, edited or taken back leaves; settled facts; what was
+written at once; anchors; hits.
 """
 
 from __future__ import annotations
@@ -162,14 +162,16 @@ async def read_pages(
     read: Iterable[PageText | None] = (),
     *,
     every_journal: bool = False,
+    archive: bool = False,
 ) -> Standing:
     """The pages that a draft looks at, as they are now; those in `read` were read just now. Raises StoreError."""
     listed = await handle.store.pages()
     wanted: list[PageId] = []
     for page in listed:
         rule = handle.table.rule(page)
-        journal = page in journals or (every_journal and rule.form in (Form.JOURNAL, Form.ARCHIVE))
-        if (rule.form in _FORMS and not rule.shared) or page == TASKS or journal:
+        past = page in journals or (every_journal and rule.form in (Form.JOURNAL, Form.ARCHIVE))
+        past = past or (archive and rule.form is Form.ARCHIVE)
+        if (rule.form in _FORMS and not rule.shared) or page == TASKS or past:
             wanted.append(page)
     return await Standing(listed).with_(read).reading(handle, wanted)
 
@@ -209,7 +211,7 @@ def _stands(draft: Draft, message: MessageKey, page: PageId, mark: str) -> bool:
     record, text = mark.partition("\n")[0], draft.texts.get(page, "")
     form = draft.table.rule(page).form
     if form is Form.JOURNAL:
-        return any(message in note.keys and not note.superseded for note in journal.parse(text).notes)
+        return any(message in note.keys and not note.absorbed for note in journal.parse(text).notes)
     if not record:
         return True
     if form in BOARDS and tasks.parse(draft.texts.get(TASKS, "")).find(record) is not None:

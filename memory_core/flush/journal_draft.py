@@ -1,7 +1,7 @@
 """What is taken back in a memory whose statements stand in the journal until sleep takes them up.
 
 A journal is append-only. A line of ours that a new statement corrects or opposes ("we no longer use X") is marked
-([superseded]): sleep passes it over, and nothing of it is disclosed any more (memory_core.forms.units). One that the
+([absorbed]): sleep passes it over, and nothing of it is disclosed any more (memory_core.forms.units). One that the
 same draft was about to write is not written.
 """
 
@@ -56,7 +56,7 @@ def take_back(draft: Target, fact: Fact) -> None:
             others = ((line, note) for line, note in open_lines(text) if said.isdisjoint(note.keys))
             lines = tuple(line for line, note in others if _gone(note, own, corrected))
             if lines:
-                draft.do(AbsorbLines(page, lines, superseded=True))
+                draft.do(AbsorbLines(page, lines))
     for notes in draft.notes.values():
         notes[:] = [one for one in notes if one.part not in LASTING or not _gone(one, own, corrected)]
 

@@ -1,24 +1,29 @@
 """How a fact becomes a record: new, in the place of one that it corrects or opposes, or one more hit on a known one.
 
-The rules stand on top of flush/draft. On a page with sections the record goes under the heading of its kind, and is
-compared with the records of the whole page: a decision may be said again as a lesson.
+The rules stand on top of flush/draft. What is taken back may lie in the archive: there it leaves a struck line as
+well. On a page with sections the record goes under the heading of its kind, and is compared with the records of the
+whole page: a decision may be said again as a lesson.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from memory_core.candidates import TITLE_CHARACTERS
 from memory_core.flush.bars import Fact
 from memory_core.flush.sameness import Words, best, denials, opposes, repeats, stated, words
+from memory_core.forms import journal
+from memory_core.forms.blocks import lines_of
 from memory_core.forms.escape import escape_comment
 from memory_core.forms.marks import marked
 from memory_core.forms.records import PlacedRecord, Record, on_page, parse, remove, render, struck
-from memory_core.ids import PageId
-from memory_core.layouts import Table
+from memory_core.ids import MessageKey, PageId
+from memory_core.layouts import Form, Table
 from memory_core.operations import Operation
 from memory_core.operations.records import AddRecord, StrikeRecord, TouchRecord
+from memory_core.operations.sleep import AbsorbLines
 from memory_core.text import one_line
 
 
@@ -59,11 +64,15 @@ class RecordDraft:
         if old is not None and old.record.identity != new.identity:
             earlier = old.record.supersedes if self._take_out(old.record.identity) else ()
             new = replace(new, supersedes=(struck(old.record), *earlier))
+        away = [] if fact.claimed else list(self._archived_against(fact))
+        new = replace(new, supersedes=(*new.supersedes, *(struck(placed.record) for _, placed in away)))
         if not self.draft.do(AddRecord(self.page, render(new), self.section)):
             return False
         self.draft.touched.add(new.identity)
-        if new.supersedes and old is not None:
-            self._strike(old, new)
+        if old is not None and old.record.identity != new.identity:
+            self._strike(self.page, old)
+        for page, placed in away:
+            self._strike(page, placed)
         return True
 
     def repeat(self, fact: Fact) -> bool | None:
@@ -105,12 +114,48 @@ class RecordDraft:
                 return True
         return False
 
-    def _strike(self, old: PlacedRecord, new: Record) -> None:
-        text = self.draft.texts[self.page]
+    def _archived_against(self, fact: Fact) -> Iterator[tuple[PageId, PlacedRecord]]:
+        """The archived records that the fact takes back, where the archive was read for it (`takes_back`)."""
+        own, corrected = words(fact.text), words(fact.corrects) if fact.corrects else None
+        for page, text in self.draft.texts.items():
+            if self.draft.table.rule(page).form is not Form.ARCHIVE:
+                continue
+            for placed in parse(text).records:
+                if placed.level and placed.record.archived and fact.day >= (placed.record.day or fact.day):
+                    other = words(stated(placed.record.title, placed.record.text))
+                    if opposes(own, other) or (corrected and best(corrected, [(placed, other)]) is not None):
+                        yield page, placed
+
+    def _strike(self, page: PageId, old: PlacedRecord) -> None:
+        text = self.draft.texts[page]
         placed = parse(text).find(old.record.identity)
         if placed is not None:
-            line = marked(f"~~{escape_comment(new.supersedes[0])}~~", old.record.messages)
-            self.draft.do(StrikeRecord(self.page, old.record.identity, text[placed.start : placed.end], line))
+            line = marked(f"~~{escape_comment(struck(old.record))}~~", old.record.messages)
+            self.draft.do(StrikeRecord(page, old.record.identity, text[placed.start : placed.end], line))
+            absorb_notes(self.draft, old.record.messages)
+
+
+def absorb_notes(draft: Target, messages: Collection[MessageKey]) -> None:
+    """The lines of the draft's journals that come from these messages are taken up: what they say is superseded.
+
+    An absorbed line is neither promoted nor quoted; without the mark an old day's note would speak against the page.
+    """
+    for page, text in tuple(draft.texts.items()):
+        if draft.table.rule(page).form is Form.JOURNAL and any(key in text for key in messages):
+            notes = ((line.text, journal.read_line(line.text, "")) for line in lines_of(text))
+            lines = tuple(
+                line for line, note in notes if not note.absorbed and not set(messages).isdisjoint(note.keys)
+            )
+            if lines:
+                draft.do(AbsorbLines(page, lines))
+
+
+def takes_back(fact: Fact) -> bool:
+    """May the fact take back something that lies in the archive: does it negate ("we no longer use X"), or correct?
+
+    The archive is read for such a fact alone; what else it contradicts there REM finds (memory_core.sleep.retracted).
+    """
+    return not fact.claimed and (bool(fact.corrects) or words(fact.text).negates)
 
 
 def record_of(fact: Fact) -> Record:

@@ -1,10 +1,11 @@
 """The undoable steps of a scope: what the last closed plan holds, and the plan of the next one.
 
-A flush with content, or a sleep, begins the chain anew; a quiet step, or a correction, stands before those that came
-before it, so that undo can take each of them back once, newest first, down to the last flush. What was written at
-once is no plan: its way back lies with its mark in the ledger and finds its place in the chain by the plan after
-which it was written (`chain`). The flush that counts it takes it, and the corrections of that time, into the chain
-behind itself: undo takes the flush back, then these, the newest KEPT_STEPS of them.
+A flush with content begins the chain anew; a quiet step, a correction, or a sleep stands before those that came
+before it, so that undo can take each of them back once, newest first, down to the last flush. With a sleep a chain is
+at most MOST long: a quiet room sleeps again and again, and every plan bears its chain. What was written at once is no
+plan: its way back lies with its mark in the ledger and finds its place in the chain by the plan after which it was
+written (`chain`). The flush that counts it takes it, and the corrections of that time, into the chain behind itself:
+undo takes the flush back, then these, the newest KEPT_STEPS of them.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from memory_core.layouts import FLUSH_STATE
 from memory_core.ledger.base import Plan, ScopeLedger, WayBack
 from memory_core.store.base import PageText
 
+MOST = 6
+"""How many steps back undo goes at most from a sleep."""
 KEPT_STEPS = 20
 """How many steps a flush keeps from before itself; each holds what it changed."""
 

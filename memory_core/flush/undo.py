@@ -7,10 +7,11 @@ is rebuilt; the state file tells what it told before the step, but for its numbe
 
 The cursors stay: what was undone was read through and is not written again by the next flush; only an edit on the
 platform makes it a new statement. Steps are taken back newest first, one each time: what was written at once or
-corrected since the last flush, then the flush, then what was written at once or corrected before it (the flush only
-counted that, so it stays when the flush goes). Before that there is nothing to undo. Hits and pending items that came
-after a step go back with it, but for items that were found since. What was written at once and is taken back before a
-flush read its message is `passed` by that flush.
+corrected since the last flush, and sleeps, then the flush, then what was written at once or corrected before it (the
+flush only counted that, so it stays when the flush goes). Before that there is nothing to undo. Hits and pending
+items that came after a step go back with it, but for items that were found since. What was written at once and is
+taken back before a flush read its message is `passed` by that flush. Of a sleep the heartbeat goes back as well: it
+tells the last sleep that stands.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from memory_core.forms import flush_state
 from memory_core.forms.flush_state import PendingItem
 from memory_core.handle import Handle
 from memory_core.ids import PageId
-from memory_core.layouts import Form, Kind
+from memory_core.layouts import HEARTBEAT, Form, Kind
 from memory_core.ledger.base import Plan
 from memory_core.operations import Operation
 
@@ -76,9 +77,11 @@ async def undo(handle: Handle) -> Undone:
     numbers = {one.number for one in taken if not one.correction and not one.said}
     held = {one.operation.page for one in last.waiting if one.number in numbers}
     operations, kept = await _operations(handle, taken, held)
+    beat = tuple(one for step in taken for one in step.inverses if one.page == HEARTBEAT)
     said = {one.said for one in taken}
     passed = tuple(passed_of(way) for way in ways if way.message in said)
-    plan = await _plan(handle, replace(last, passed=(*last.passed, *passed)), taken, operations, numbers)
+    last = replace(last, passed=(*last.passed, *passed))
+    plan = await _plan(handle, last, taken, (*operations, *beat), numbers)
     await handle.ledger.save_plan(plan)
     done = await finish(handle, plan)
     pages = tuple(dict.fromkeys(one.page for one in operations if one.page not in done.waits))
@@ -129,7 +132,7 @@ async def _operations(
     operations: list[Operation] = []
     kept: list[PageId] = []
     pages = dict.fromkeys(one.page for step in taken for one in (*step.exact, *step.inverses))
-    for page in pages:
+    for page in (one for one in pages if one != HEARTBEAT):
         standing = await handle.store.read(page)
         form = handle.table.rule(page).form
         if page in held or (standing is None and not _brings_back(page, form, taken)):

@@ -21,7 +21,7 @@ from memory_core.flush.bars import Fact, fact_of
 from memory_core.flush.draft import Draft
 from memory_core.flush.gathering import REPEAT, draft_on, journals_of, open_journals, read_pages, spoken_mark
 from memory_core.flush.plans import Step, dump_step
-from memory_core.flush.record_draft import record_of
+from memory_core.flush.record_draft import record_of, takes_back
 from memory_core.forms import journal, tasks
 from memory_core.forms.records import Record, Source, parse
 from memory_core.handle import Handle
@@ -40,7 +40,8 @@ async def write_now(handle: Handle, candidate: Candidate, zone: tzinfo) -> tuple
     if await handle.store.stamp(INDEX) is None:
         raise NoIndex(f"{handle.scope.key} has no index yet; answer the purpose question or flush first.")
     fact = await _fact(handle, candidate, zone)
-    standing = await read_pages(handle, open_journals(handle.table, [fact.said_at], zone))
+    journals = open_journals(handle.table, [fact.said_at], zone)
+    standing = await read_pages(handle, journals, archive=takes_back(fact))
     draft = draft_on(handle, zone, handle.clock.now().astimezone(zone), standing)
     if fact.kind in handle.table.not_kept:
         raise BadInput(f"This memory keeps nothing of the kind {candidate.kind.value!r}; use another kind.")

@@ -27,6 +27,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 
 from memory_core.forms import listed
 from memory_core.forms.blocks import Line, newline_of
@@ -81,6 +82,11 @@ class Attention:
 
 def parse(text: str) -> Attention:
     """Read a page; never raises. A table is read by its header, so columns may stand in any order."""
+    return _parse(text)
+
+
+@lru_cache(maxsize=16)  # a flush looks at the same page several times for each task that it writes
+def _parse(text: str) -> Attention:
     table = _table(text)
     rows = [_row(_cells(line.text), table.columns) for line in table.rows] if table else []
     return Attention(

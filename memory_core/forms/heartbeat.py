@@ -1,8 +1,10 @@
 """heartbeat-state.json: when a scope slept last, for the schedule and for people.
 
     {"lastConsolidatedAt": "2026-04-06T03:00:00+08:00", "lastDeep": …, "lastRem": …, "idleRuns": 0,
-     "notes": "…", "read": "…"}
+     "notes": "…", "read": "…", "undoneDeep": …, "undoneRem": …}
 
+`lastDeep` and `lastRem` are the last sleeps whose work stands. `undoneDeep` and `undoneRem` tell of one that was
+taken back since: the next is due a period after it, because a person wanted it away for now (`ran_deep`, `ran_rem`).
 `notes` and `read` are fingerprints of what the last deep sleep found in the journals, and of what of it could be
 read: new notes of which nothing can be read, run after run, are the sign of a stuck upkeep (`idleRuns`). The
 file holds times and counts, never a text of memory. Read leniently: what is of another type is unknown, fields that
@@ -30,6 +32,18 @@ class Heartbeat:
     read: str = ""
     extra: str = "{}"
     broken: bool = False
+    undone_deep: datetime | None = None
+    undone_rem: datetime | None = None
+
+    @property
+    def ran_deep(self) -> datetime | None:
+        """When a deep sleep ran last, whether it stands or was taken back: the period counts from there."""
+        return max(filter(None, (self.last_deep, self.undone_deep)), default=None)
+
+    @property
+    def ran_rem(self) -> datetime | None:
+        """When REM ran last, whether it stands or was taken back."""
+        return max(filter(None, (self.last_rem, self.undone_rem)), default=None)
 
 
 def parse(text: str | None) -> Heartbeat:
@@ -40,6 +54,7 @@ def parse(text: str | None) -> Heartbeat:
         data = None
     if not isinstance(data, dict):
         return Heartbeat(broken=True)
+    undone_deep, undone_rem = _time(data.pop("undoneDeep", None)), _time(data.pop("undoneRem", None))
     return Heartbeat(
         _time(data.pop("lastConsolidatedAt", None)),
         _time(data.pop("lastDeep", None)),
@@ -48,6 +63,8 @@ def parse(text: str | None) -> Heartbeat:
         _word(data.pop("notes", "")),
         _word(data.pop("read", "")),
         json.dumps(data, ensure_ascii=False),
+        undone_deep=undone_deep,
+        undone_rem=undone_rem,
     )
 
 
@@ -61,6 +78,8 @@ def render(heartbeat: Heartbeat) -> str:
         "notes": heartbeat.notes,
         "read": heartbeat.read,
     }
+    undone = {"undoneDeep": heartbeat.undone_deep, "undoneRem": heartbeat.undone_rem}
+    data |= {name: _iso(moment) for name, moment in undone.items() if moment}
     data |= json.loads(heartbeat.extra)
     return json.dumps(data, ensure_ascii=False, indent=2).encode("utf-8", "replace").decode() + "\n"
 

@@ -10,8 +10,7 @@
 A line stands in the note of the day on which its message was sent, in the scope's zone; the code says which day that
 is (clock.day_in), never a text. The first line names the offset; a heading or line written under another offset names
 its own (`14:02 +09:00`). The mark in the comment holds the person key and the message keys. A line that deep sleep
-took up ends with ` [absorbed]`; a heading whose lines all are gets it too. One that was corrected or taken back
-before ends with ` [superseded]`: sleep passes it over as well, and it is shown to people alone.
+took up ends with ` [absorbed]`; a heading whose lines all are gets it too.
 
 Notes are added line by line: a line that stands there already is not added again, so that a repeated append changes
 nothing. Whatever else is in the page (a person's notes) is read as lines without a mark and never changed.
@@ -38,12 +37,11 @@ _NOTES = re.compile(r"## (\d{2}:\d{2})(?: ([+-]\d{2}:\d{2}))? Notes(?P<absorbed>
 _PART = re.compile(r"### (\w+)(?P<absorbed> \[absorbed\])?[ \t]*")
 _LINE = re.compile(
     r"- (?P<text>.*?)(?: \(@(?P<name>[^()]*?), (?P<at>\d{2}:\d{2}(?: [+-]\d{2}:\d{2})?)\))?"
-    r"(?: <!-- (?P<mark>.*?) -->)?(?P<absorbed> \[(?:absorbed|superseded)\])?[ \t]*"
+    r"(?: <!-- (?P<mark>.*?) -->)?(?P<absorbed> \[absorbed\])?[ \t]*"
 )
 
 
 ABSORBED = " [absorbed]"
-SUPERSEDED = " [superseded]"
 """What deep sleep puts behind a line that it took up."""
 
 
@@ -76,8 +74,7 @@ def part_of(kind: Kind) -> Part:
 class Note:
     """One line: what was said, by whom (name and key), when (`14:02`, maybe with an offset), in which messages.
 
-    `part` is the heading that it stands under, '' outside our notes. Text is put on one line. `absorbed`: sleep
-    passes it over; `superseded`: because it was corrected or taken back.
+    `part` is the heading that it stands under, '' outside our notes. Text is put on one line.
     """
 
     part: str
@@ -87,7 +84,6 @@ class Note:
     person: str = ""
     keys: tuple[MessageKey, ...] = ()
     absorbed: bool = False
-    superseded: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "text", flat(self.text))
@@ -185,8 +181,8 @@ def raw_in(text: str) -> tuple[Note, ...]:
     return tuple(note for note in parse(text).notes if note.part == Part.RAW.value)
 
 
-def absorb(text: str, lines: Collection[str], mark: str = ABSORBED) -> str:
-    """`text` with the mark behind those lines, and ` [absorbed]` behind headings of ours whose lines all bear one.
+def absorb(text: str, lines: Collection[str]) -> str:
+    """`text` with ` [absorbed]` behind those lines, and behind each heading of ours whose lines all are absorbed.
 
     `lines` as they stand, each with the mark of its messages: a line without one is a person's and never rewritten.
     """
@@ -195,15 +191,15 @@ def absorb(text: str, lines: Collection[str], mark: str = ABSORBED) -> str:
         return text
     for line in reversed(lines_of(text)):
         if not line.inert and line.text in wanted:
-            text = f"{text[: line.start]}{line.text.rstrip()}{mark}{text[line.end :]}"
+            text = f"{text[: line.start]}{line.text.rstrip()}{ABSORBED}{text[line.end :]}"
     return _with_headings(text, absorbed=True)
 
 
 def release(text: str, lines: Collection[str]) -> str:
-    """`text` without our marks behind those lines (named without it) and behind the headings above them."""
+    """`text` without ` [absorbed]` behind those lines (named without it) and behind the headings above them."""
     wanted = {line.rstrip() for line in lines}
     for line in reversed(lines_of(text)):
-        if not line.inert and line.text.endswith((ABSORBED, SUPERSEDED)) and _open(line.text) in wanted:
+        if not line.inert and line.text.endswith(ABSORBED) and _open(line.text) in wanted:
             text = text[: line.start] + _open(line.text) + text[line.end :]
     return _with_headings(text, absorbed=False)
 
@@ -238,7 +234,7 @@ def _with_headings(text: str, *, absorbed: bool) -> str:
             if not line.text.startswith("###"):
                 notes_all, notes_any = True, False
             continue
-        done = _is_marked(_open(line.text)) and line.text.rstrip().endswith((ABSORBED, SUPERSEDED))
+        done = _is_marked(_open(line.text)) and line.text.rstrip().endswith(ABSORBED)
         part_all, notes_all = part_all and done, notes_all and done
         part_any = notes_any = True
     return text
@@ -255,8 +251,8 @@ def _stands(text: str, note: Note, offset: str) -> bool:
 
 
 def _open(line: str) -> str:
-    """A line without the mark that we put behind it."""
-    return line.rstrip().removesuffix(ABSORBED).removesuffix(SUPERSEDED)
+    """A line without the mark that deep sleep puts behind it."""
+    return line.rstrip().removesuffix(" [absorbed]")
 
 
 def _line(note: Note, offset: str) -> str:
@@ -283,7 +279,6 @@ def _note(line: str, part: str) -> Note:
         person,
         tuple(MessageKey(key) for key in keys),
         bool(found["absorbed"]),
-        found["absorbed"] == SUPERSEDED,
     )
 
 

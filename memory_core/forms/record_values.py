@@ -112,8 +112,14 @@ def with_sources(known: tuple[Source, ...], more: tuple[Source, ...]) -> tuple[S
 
 
 def struck(record: Record) -> str:
-    """`[2026-01-09] title: body` on one line: what remains of a superseded record."""
-    return one_line(f"{record.label}: {record.text}" if record.text else record.label, _STRUCK_CHARACTERS)
+    """`[2026-01-09] title: body` on one line: what remains of a superseded record.
+
+    A title that only begins the text (titles are cut from their text) is not told twice.
+    """
+    text, begins = flat(record.text), record.title.rstrip("…. ")
+    if begins and text.startswith(begins):
+        return one_line(record.label.removesuffix(record.title) + text, _STRUCK_CHARACTERS)
+    return one_line(f"{record.label}: {text}" if text else record.label, _STRUCK_CHARACTERS)
 
 
 def shortened(text: str, limit: int) -> str:

@@ -22,6 +22,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from enum import StrEnum
+from functools import lru_cache
 from typing import TypeGuard
 
 from memory_core.forms import json_text
@@ -125,6 +126,7 @@ _WORDS = {
 }
 
 
+@lru_cache(maxsize=16)  # a flush looks at the same list several times for each task that it writes
 def parse(text: str) -> TaskFile:
     """Read a file; never raises."""
     if not text.strip():

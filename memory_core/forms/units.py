@@ -7,7 +7,8 @@ the first unit that needs it. So a page, some of its parts, or one search result
 
 What is disclosed is not what stands on disk: of a record date, title, body and a short source (forms/records);
 of everything else the text without comments, which are ours (message keys) or invisible in Markdown anyway. A heading
-with nothing below it, and an empty table, are no units: a page of such is empty.
+with nothing below it, and an empty table, are no units: a page of such is empty. Nor is a journal's absorbed line:
+what it says stands on a page, or was superseded there.
 
 A mark is a unit's fingerprint with its title: it tells a changed part from a known one, and can name one that went.
 """
@@ -22,7 +23,7 @@ from datetime import date
 from functools import lru_cache
 
 from memory_core.forms.blocks import Line, day_of, is_struck, lines_of
-from memory_core.forms.journal import SUPERSEDED
+from memory_core.forms.journal import ABSORBED
 from memory_core.forms.records import Record, disclosed, on_page
 from memory_core.forms.records import parse as parse_records
 from memory_core.ids import PageId
@@ -33,8 +34,6 @@ _HEADING = re.compile(r"(#{1,6})[ \t]+\S.*")
 _ITEM = re.compile(r" {0,3}(?:[-*+]|\d{1,4}[.)])[ \t]+\S.*")
 _FENCE = re.compile(r" {0,3}(?:`{3,}|~{3,}).*")
 _DAY = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
-_TAKEN_BACK = f"-->{SUPERSEDED}"
-"""How a line of a journal ends that was corrected or taken back."""
 _SAID_BY = re.compile(r"\((@[^()]{1,80})\)(?: \[absorbed\])?$")
 _WITHOUT_RECORDS = frozenset({Form.JOURNAL, Form.STATE, Form.INDEX})
 _TITLE_CHARACTERS = 80
@@ -95,6 +94,8 @@ def units_of(page: PageId, form: Form, text: str) -> Units:
         found.append(_record_unit(placed.record, path))
         at = placed.end
     found += _Plain(day, path).units(text[at:])
+    if form in (Form.JOURNAL, Form.ARCHIVE):
+        found = [unit for unit in found if not unit.text.endswith(ABSORBED)]
     return Units(tuple(found), render(found), parsed.problems if parsed else ())
 
 
@@ -215,7 +216,7 @@ def _visible(lines: Sequence[Line]) -> list[tuple[str, bool]]:
         elif line.inert:
             fence = not fence if _FENCE.fullmatch(line.text) else fence
             shown.append((line.text, True))
-        elif not (line.text.rstrip().endswith(_TAKEN_BACK) or is_struck(line.text)):
+        elif not is_struck(line.text):
             fence = False
             plain = _without_comments(line.text).rstrip()
             if plain or not line.text.strip():

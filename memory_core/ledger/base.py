@@ -18,10 +18,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Protocol, TypeAlias
 
 from memory_core.ids import Conversation, EventKey, MessageKey, PageId, RoomKey, Scope
+from memory_core.ledger.usage import Reports, ScopeUsage
 from memory_core.messages import Entry, Message
 
 
@@ -204,6 +205,11 @@ class ScopeLedger(Protocol):
         """The one scope that this ledger is bound to."""
         ...
 
+    @property
+    def usage(self) -> ScopeUsage:
+        """What models cost this scope (memory_core.ledger.usage)."""
+        ...
+
     async def conversations(self) -> tuple[Conversation, ...]:
         """Every conversation of the scope that has messages, sorted by their text form."""
         ...
@@ -294,6 +300,10 @@ class ScopeLedgers(Protocol):
         ...
 
 
+NEVER = datetime(9999, 1, 1, tzinfo=UTC)
+"""When a timer is due that only keeps something; every other one is due before."""
+
+
 @dataclass(frozen=True, slots=True)
 class Timer:
     """Something due: `key` names it (one timer a key), `due_at` is wall time, `about` is the caller's own text."""
@@ -334,4 +344,9 @@ class Ledger(Protocol):
     @property
     def timers(self) -> Timers:
         """What is due when."""
+        ...
+
+    @property
+    def reports(self) -> Reports:
+        """What the providers of models reported."""
         ...

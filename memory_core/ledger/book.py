@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 
 from memory_core.clock import Clock
 from memory_core.ids import Conversation, EventKey, MessageKey, PageId, RoomKey, Scope
 from memory_core.ledger.base import Changed, Edited, Hit, Plan, RoomState, WayBack
+from memory_core.ledger.usage import Purpose, Report, Spent
 from memory_core.ledger.values import EARLY_EDIT_KEPT, Covered, utc
 from memory_core.messages import Message
 
@@ -43,6 +45,7 @@ class Shelf:
     marks: dict[int, tuple[MessageKey, PageId, str]] = field(default_factory=dict)
     ways: dict[int, WayBack] = field(default_factory=dict)
     changes: dict[int, Changed] = field(default_factory=dict)
+    usage: dict[tuple[date, Purpose, str], Spent] = field(default_factory=dict)
 
     def forget(self, covered: Covered) -> None:
         """Drop what a plan covers."""
@@ -72,6 +75,8 @@ class Book:
     shelves: dict[str, Shelf] = field(default_factory=dict)
     rooms: dict[RoomKey, RoomState] = field(default_factory=dict)
     heard: dict[tuple[str, Conversation], MessageKey | None] = field(default_factory=dict)
+    reports: dict[tuple[str, str], deque[tuple[int, Report]]] = field(default_factory=dict)
+    """By scope and model, each with its number."""
 
     def shelf(self, scope_key: str) -> Shelf:
         """The scope's share."""

@@ -28,6 +28,7 @@ from memory_core.ledger.base import (
     WayBack,
 )
 from memory_core.ledger.book import Book, Known, Row, Shelf
+from memory_core.ledger.memory_usage import MemoryReports, MemoryScopeUsage
 from memory_core.ledger.values import Covered, closed_already, is_newer, storable, stored, stored_plan, utc
 from memory_core.messages import Entry, Voice
 
@@ -174,6 +175,11 @@ class MemoryScopeLedger:
     def _shelf(self) -> Shelf:
         return self._book.shelf(self.scope.key)
 
+    @property
+    def usage(self) -> MemoryScopeUsage:
+        """What models cost this scope."""
+        return MemoryScopeUsage(self.scope, self._book)
+
     def _entries(self, conversation: Conversation | None = None) -> list[Entry]:
         return [
             Entry(seq, row.message)
@@ -308,12 +314,13 @@ class MemoryTimers:
 
 
 class MemoryLedger:
-    """Intake, timers and every scope's ledger, in memory."""
+    """Intake, timers, reports and every scope's ledger, in memory."""
 
     def __init__(self, clock: Clock) -> None:
         self._book = Book(clock)
         self.intake = MemoryIntake(self._book)
         self.timers = MemoryTimers()
+        self.reports = MemoryReports(self._book)
 
     def open(self, scope: Scope) -> MemoryScopeLedger:
         """The ledger bound to `scope`."""

@@ -1,16 +1,17 @@
-"""A look at the ledger from another process: per scope its conversations, what waits, its timers. Read only.
+"""A look at the ledger from another process: per scope its conversations, what waits, its timers, what models cost.
 
-For commands that take no lock and change nothing: no file is made beside the ledger where nobody has it open, and no
-text of a message is read. What it shows is a moment of a running program, whole in itself. Blocking.
+For commands that take no lock and change nothing (read only): no file is made beside the ledger where nobody has it
+open, and no text of a message is read. What it shows is a moment of a running program, whole in itself. Blocking.
 """
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from urllib.parse import quote
 
@@ -19,8 +20,9 @@ from memory_core.ids import Conversation, RoomKey, Scope, scope_of_key
 from memory_core.ledger.base import Timer
 from memory_core.ledger.database import BUSY_MS, Database
 from memory_core.ledger.failures import translated
-from memory_core.ledger.rows import moment_of
+from memory_core.ledger.rows import SPENT, moment_of, spent_of
 from memory_core.ledger.schema import VERSION
+from memory_core.ledger.usage import Spent
 from memory_core.messages import Voice
 
 
@@ -56,6 +58,10 @@ _CONVERSATIONS = """SELECT c.scope, c.room, c.thread,
     FROM conversations c ORDER BY c.scope, c.room, c.thread"""
 
 
+_SCOPES = "SELECT scope, owner FROM scopes ORDER BY scope"
+_USAGE = f"SELECT scope, {SPENT} WHERE day >= ? ORDER BY scope, day, purpose, model"
+
+
 def look_at(path: Path) -> tuple[Look, ...]:
     """Every scope that the ledger at `path` knows, by its key; none where there is no ledger.
 
@@ -63,6 +69,31 @@ def look_at(path: Path) -> tuple[Look, ...]:
     """
     if not path.exists():
         return ()
+    with _open(path) as database:
+        return _looks(database)
+
+
+def usage_at(path: Path, since: date) -> Mapping[Scope, tuple[Spent, ...]]:
+    """What models cost each scope on `since` and after, by day, purpose and model; scopes by their key, without those
+    that had no model. Nothing where there is no ledger, or one of a remem that knew no models.
+
+    Raises LedgerDamaged, LedgerFailed.
+    """
+    if not path.exists():
+        return {}
+    with _open(path) as database:
+        if database.row("SELECT 1 FROM sqlite_master WHERE name = 'usage'") is None:
+            return {}
+        meant = {key: scope_of_key(key, owner=bool(owner)) for key, owner in database.rows(_SCOPES)}
+        found: dict[Scope, list[Spent]] = {}
+        for key, *row in database.rows(_USAGE, (since.isoformat(),)):
+            scope = meant[key] if key in meant else scope_of_key(key)
+            found.setdefault(scope, []).append(spent_of(tuple(row)))
+        return {scope: tuple(spent) for scope, spent in found.items()}
+
+
+@contextmanager
+def _open(path: Path) -> Iterator[Database]:
     # Without a log nobody has the file open, and it can be read without laying -wal and -shm beside it.
     unopened = "" if path.with_name(f"{path.name}-wal").exists() else "&immutable=1"
     uri = f"file:{quote(str(path.absolute()))}?mode=ro{unopened}"
@@ -70,19 +101,18 @@ def look_at(path: Path) -> tuple[Look, ...]:
         with closing(sqlite3.connect(uri, uri=True, timeout=BUSY_MS / 1000, isolation_level=None)) as connection:
             database = Database(connection)
             database.run("BEGIN")
-            return _looks(path, database)
+            version = int(database.rows("PRAGMA user_version")[0][0])
+            if not 0 < version <= VERSION:
+                raise LedgerFailed(
+                    f"The ledger {path} is of another version of remem (schema {version}); update remem."
+                )
+            yield database
     except sqlite3.Error as error:
         raise translated(error) from error
 
 
-def _looks(path: Path, database: Database) -> tuple[Look, ...]:
-    version = int(database.rows("PRAGMA user_version")[0][0])
-    if not 0 < version <= VERSION:
-        raise LedgerFailed(f"The ledger {path} is of another version of remem (schema {version}); update remem.")
-    found = {
-        key: Look(scope_of_key(key, owner=bool(owner)))
-        for key, owner in database.rows("SELECT scope, owner FROM scopes ORDER BY scope")
-    }
+def _looks(database: Database) -> tuple[Look, ...]:
+    found = {key: Look(scope_of_key(key, owner=bool(owner))) for key, owner in database.rows(_SCOPES)}
     for key, room, thread, messages, newest_us in database.rows(_CONVERSATIONS, (Voice.PERSON,)):
         if key in found:
             newest = moment_of(newest_us) if newest_us is not None else None

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 from memory_core.errors import LedgerDamaged
 from memory_core.ids import Conversation, DirectScope, MessageKey, PersonKey, RoomKey, Scope, scope_of_key
 from memory_core.ledger.base import Plan
 from memory_core.ledger.database import Bound, Database, Row
+from memory_core.ledger.usage import Purpose, Report, Spent
 from memory_core.messages import Entry, Message, Voice
 
 _STRANGE = (ValueError, TypeError, OverflowError, RecursionError)
@@ -20,6 +21,13 @@ _US = timedelta(microseconds=1)
 ENTRY = """m.seq, m.message, m.room, m.thread, m.author, m.author_name, t.text, m.sent_us, m.voice, m.room_title,
     m.addressed, m.reply_to, m.edited_us FROM messages m CROSS JOIN texts t ON t.id = m.text_id"""
 """What `entry_of` reads, up to the WHERE. CROSS JOIN: messages first, always."""
+
+SPENT = """day, purpose, model, runs, requests, tool_calls, input_tokens, cached_tokens, output_tokens,
+    cost_micro_usd, unpriced_runs FROM usage"""
+"""What `spent_of` reads, up to the WHERE."""
+
+REPORTED = "model, counted_tokens, input_tokens FROM usage_reports"
+"""What `report_of_row` reads, up to the WHERE."""
 
 
 def us_of(moment: datetime) -> int:
@@ -62,6 +70,23 @@ def _entry(row: Row) -> Entry:
         edited_at=moment_of(edited_us) if edited_us is not None else None,
     )
     return Entry(seq, message)
+
+
+def spent_of(row: Row) -> Spent:
+    """A row of `SPENT`. Raises LedgerDamaged for one that no remem wrote."""
+    day, purpose, *rest = row
+    try:
+        return Spent(date.fromisoformat(day), Purpose(purpose), *rest)
+    except _STRANGE as wrong:
+        raise _strange("sum of usage") from wrong
+
+
+def report_of_row(row: Row) -> Report:
+    """A row of `REPORTED`. Raises LedgerDamaged for one that no remem wrote."""
+    try:
+        return Report(*row)
+    except _STRANGE as wrong:
+        raise _strange("report of usage") from wrong
 
 
 def insert_message(database: Database, scope: Scope, message: Message, owed: bool) -> int:
@@ -142,6 +167,7 @@ def unreadable(database: Database) -> str:
             RoomKey(room)
         for (scope,) in database.run("SELECT scope FROM scopes"):
             scope_of_key(scope)
+        _read_usage(database)
     except (LedgerDamaged, *_STRANGE):
         return "a row of it cannot be read"
     except sqlite3.OperationalError as error:
@@ -149,6 +175,16 @@ def unreadable(database: Database) -> str:
             raise
         return "a text of it is no text"
     return ""
+
+
+def _read_usage(database: Database) -> None:
+    """Read all of it; an older schema has none."""
+    if database.row("SELECT 1 FROM sqlite_master WHERE name = 'usage'") is None:
+        return
+    for row in database.run(f"SELECT {SPENT}"):
+        spent_of(row)
+    for row in database.run(f"SELECT {REPORTED}"):
+        report_of_row(row)
 
 
 def plan_text(plan: Plan) -> str:

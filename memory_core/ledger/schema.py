@@ -11,6 +11,8 @@
     plans           open plans, and each scope's last closed one
     hits, written, changes   what the next flush takes account of, by a growing number
     timers          what is due when
+    usage           per scope, day, purpose and model: what runs of models cost; numbers, no text
+    usage_reports   per scope and model its last runs: the provider's count of tokens beside ours
 
 Times are microseconds since 1970 in UTC.
 
@@ -85,6 +87,19 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             WHERE m.scope = conversations.scope AND m.room = conversations.room AND m.thread = conversations.thread
                 AND m.voice <> 'self' ORDER BY m.seq DESC LIMIT 1)""",
         "CREATE INDEX conversations_room ON conversations (room, thread)",
+    ),
+    (
+        """CREATE TABLE usage (
+            scope TEXT NOT NULL, day TEXT NOT NULL, purpose TEXT NOT NULL, model TEXT NOT NULL, runs INTEGER NOT NULL,
+            requests INTEGER NOT NULL, tool_calls INTEGER NOT NULL, input_tokens INTEGER NOT NULL,
+            cached_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL, cost_micro_usd INTEGER NOT NULL,
+            unpriced_runs INTEGER NOT NULL, PRIMARY KEY (scope, day, purpose, model)
+        ) WITHOUT ROWID""",
+        """CREATE TABLE usage_reports (
+            number INTEGER PRIMARY KEY AUTOINCREMENT, scope TEXT NOT NULL, model TEXT NOT NULL,
+            counted_tokens INTEGER NOT NULL, input_tokens INTEGER NOT NULL
+        )""",
+        "CREATE INDEX usage_reports_model ON usage_reports (scope, model)",
     ),
     (
         # What is written at once can be taken back: how, and after which plan it was written.

@@ -21,6 +21,7 @@ from memory_core.ledger.opening import open_database
 from memory_core.ledger.rows import moment_of, us_of
 from memory_core.ledger.sqlite_intake import SqliteIntake
 from memory_core.ledger.sqlite_scope import SqliteScopeLedger
+from memory_core.ledger.sqlite_usage import SqliteReports
 from memory_core.ledger.values import storable
 from memory_core.ledger.worker import Worker
 from memory_core.store.disk import Disk
@@ -69,12 +70,13 @@ class SqliteTimers:
 
 
 class OpenLedger:
-    """Intake, timers and every scope's ledger, in one open file. `SqliteLedger.open` gives it."""
+    """Intake, timers, reports and every scope's ledger, in one open file. `SqliteLedger.open` gives it."""
 
     def __init__(self, worker: Worker, clock: Clock) -> None:
         self._worker = worker
         self.intake = SqliteIntake(worker, clock)
         self.timers = SqliteTimers(worker)
+        self.reports = SqliteReports(worker)
 
     def open(self, scope: Scope) -> SqliteScopeLedger:
         """The ledger bound to `scope`."""

@@ -23,6 +23,7 @@ from memory_core.ledger.rows import (
     plan_text,
     us_of,
 )
+from memory_core.ledger.sqlite_usage import SqliteScopeUsage
 from memory_core.ledger.values import Covered, closed_already, storable, stored_plan
 from memory_core.ledger.worker import Worker
 from memory_core.messages import Entry
@@ -54,6 +55,7 @@ class SqliteScopeLedger:
         self._key = scope.key
         self._worker = worker
         self._handed_out = Covered()
+        self.usage = SqliteScopeUsage(scope, worker)
 
     @property
     def scope(self) -> Scope:

@@ -142,8 +142,8 @@ def _show_asked(view: View, tally: Tally, page: PageText, fresh: list[Unit], pri
 
 
 def _is_plain(view: View, page: PageId, priority: Priority | None) -> bool:
-    """A page that every conversation begins with and nothing routes to: it counts in tokens only."""
-    return priority is None and page in view.table.start
+    """A page that conversations begin with, or the list of tasks, and nothing routes to: it counts in tokens only."""
+    return priority is None and (page == TASKS or page in view.table.start)
 
 
 def _step_of(view: View, page: PageId, priority: Priority | None) -> Step:

@@ -45,7 +45,10 @@ def by_intent(view: View, tally: Tally, mode: Mode, step: Step) -> Plan[None]:
     if first and choice:
         yield from _automatic(view, tally, step)
         return
-    pages = yield from _fetched(view, tally, clearly_elsewhere(view, tally))
+    here = {part.page for part in tally.loaded}  # a page of the start order is shown already, by this very message
+    pages = yield from _fetched(
+        view, tally, [found for found in clearly_elsewhere(view, tally) if found.page not in here]
+    )
     if pages:
         yield from show_routed(view, tally, pages, step)
     else:

@@ -18,7 +18,7 @@ from memory_core.loading.plan import Missing, Plan, View, look, read, states, un
 from memory_core.routing import Match
 from memory_core.search import Hit, rank, strong
 from memory_core.store.base import PageText
-from memory_core.terms import terms
+from memory_core.terms import asked
 
 EXCERPTS = 5
 """How many excerpts one later message gets at most."""
@@ -121,7 +121,7 @@ def excerpts(
     placed = yield from look(pages)
     held = tally.session.shown | {(part.page, mark) for part in tally.loaded for mark in part.shown}
     fresh = [one for one in placed if (one.page, one.unit.mark) not in held]
-    need = min(shared_terms, len(frozenset(terms(view.message))))
+    need = min(shared_terms, len(frozenset(asked(view.message))))
     hits = strong([hit for hit in rank(fresh, view.message) if hit.shared >= need])
     return show_hits(view, tally, hits, f"search for the message, {len(hits)} matches", limit, limit_tokens)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from memory_core.conventions import conventions_in
+from memory_core.conventions import conventions_in, only_points
 from memory_core.disclosure import Loaded, Step
 from memory_core.forms.units import Unit, Units, render
 from memory_core.ids import PageId
@@ -245,5 +245,6 @@ def _note_problems(view: View, tally: Tally) -> None:
 
 
 def _note_hand_made(view: View, tally: Tally, page: PageId, parts: Units) -> None:
-    if view.table.rule(page).form in (Form.NEWEST_FIRST, Form.ADDED) and not any(unit.record for unit in parts.units):
+    listed = view.table.rule(page).form in (Form.NEWEST_FIRST, Form.ADDED)
+    if listed and not any(unit.record for unit in parts.units) and not only_points(parts.text, view.table):
         tally.notes.append(f"{page} holds no entry in remem's form; it is read as plain text.")

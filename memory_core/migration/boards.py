@@ -101,7 +101,7 @@ class Boards:
             self.new = board(self.new_form).with_fact(self.new, key, value, keys)
             self._count("facts")
             return
-        self.facts.append(_record(self.page, key, f"{key}: {value}", value, keys))
+        self.facts.append(_record(self.page, key, f"{key}: {_SIGNED.sub('', value)}", value, keys))
 
     def _count(self, what: str) -> None:
         self.moved[what] = self.moved.get(what, 0) + 1

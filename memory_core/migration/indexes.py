@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 from memory_core.ids import PageId
-from memory_core.index import Route, parse, with_route
+from memory_core.index import Route, first_route, parse, with_route
 from memory_core.index_edit import DEAD, cell_text
 from memory_core.index_lines import DEPRECATED, Line, Part, outline
 from memory_core.index_routes import RouteReader
@@ -88,8 +88,7 @@ def _with_rows(text: str, table: Table, pages: Collection[PageId]) -> str:
         rule = rule_of(table, page)
         if rule is None or rule.priority is None or any(one.page == page for one in parse(text, table).routes):
             continue
-        words = rule.triggers or ((rule.name_in(page) or page).replace("-", " "),)
-        text = with_route(text, Route(", ".join(words), page, rule.priority))
+        text = with_route(text, first_route(rule, page))
     return text
 
 

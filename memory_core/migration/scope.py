@@ -91,7 +91,10 @@ class _Mover:
             elif page != INDEX:
                 apart.append(page)
         for page in apart:
+            before = len(self.told)
             self._take(page, self.before.pages[page].replace("\r\n", "\n"))
+            if len(self.told) == before:
+                self._tell(page, "(empty)")
         self._refile()
         self._new_board()
         if INDEX in self.before.pages and INDEX in self.before.standing:
@@ -147,6 +150,8 @@ class _Mover:
         self.to.count("struck lines", len(found.struck))
         if went:
             self._tell(page, "records: " + ", ".join(f"{number} to {where}" for where, number in went.items()))
+        if found.struck:
+            self._tell(page, f"struck lines: {len(found.struck)}, kept")
         return found.rest
 
     def _refile(self) -> None:
@@ -237,6 +242,9 @@ class _Mover:
             tables = Tables(self.before.old, self.before.new, self.old, self.new)
             moved = moved_index(text, tables, self.before.title, Heirs(self._stays, self._heir), list(self.to.out))
             self.to.out[INDEX] = moved[0]
+            was, now = (layout.file(self.before.scope, INDEX) for layout in (self.before.old, self.before.new))
+            if was != now:
+                self._tell(INDEX, f"its rules and rows go on in {now}")
             for line in moved[1]:
                 self._tell(INDEX, line)
 

@@ -28,6 +28,7 @@ from memory_core.operations.attention import (
     MendTasks,
     PutBlocker,
     PutFact,
+    PutMore,
     PutRow,
     PutTask,
     RaiseRows,
@@ -53,6 +54,7 @@ from memory_core.operations.sleep import (
     PutHeartbeat,
     ReleaseLines,
     Restore,
+    TakeHeartbeat,
 )
 
 __all__ = ["Operation"]
@@ -71,6 +73,7 @@ Operation: TypeAlias = Annotated[
     | PutBlocker
     | DropBlocker
     | PutFact
+    | PutMore
     | PutTask
     | DropTask
     | MendTasks
@@ -92,7 +95,8 @@ Operation: TypeAlias = Annotated[
     | AbsorbLines
     | ReleaseLines
     | Restore
-    | PutHeartbeat,
+    | PutHeartbeat
+    | TakeHeartbeat,
     Field(discriminator="op"),
 ]
 """Any operation; `op` tells which in JSON."""

@@ -15,6 +15,7 @@ from typing import Literal
 
 from memory_core.forms import tasks
 from memory_core.forms.board import TaskRow, board
+from memory_core.forms.more import more_in, with_more
 from memory_core.ids import MessageKey, PageId
 from memory_core.layouts import Form
 
@@ -93,6 +94,24 @@ class RaiseRows:
         """The order that stood there."""
         rows = board(self.board).parse(before).tasks
         return RaiseRows(self.page, tuple(row.task for row in rows), self.board)
+
+
+@dataclass(frozen=True, slots=True)
+class PutMore:
+    """The board tells that so many open tasks more stand in the task list; 0: that it shows all of them."""
+
+    page: PageId
+    count: int
+    board: Form = Form.ATTENTION
+    op: Literal["put_more"] = "put_more"
+
+    def apply(self, text: str, form: Form) -> str:
+        """The page with the line, or without it."""
+        return with_more(text, form, self.count)
+
+    def undo(self, before: str) -> PutMore:
+        """The number that stood there."""
+        return PutMore(self.page, more_in(before, self.board), self.board)
 
 
 @dataclass(frozen=True, slots=True)

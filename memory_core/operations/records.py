@@ -1,4 +1,9 @@
-"""Operations on records (the two rules they keep: memory_core.operations)."""
+"""Operations on records (the two rules they keep: memory_core.operations).
+
+A person may copy a block, and then two records have one identity. What is struck, revised or dropped is so in all of
+them at once, and a use counts for the first alone, also where it changes its identity: a record without a message is
+known by its day until one is among its sources. Else a plan that is applied again would go on with the copies.
+"""
 
 from __future__ import annotations
 
@@ -57,9 +62,10 @@ class DropRecord:
     def apply(self, text: str, form: Form) -> str:
         """The page without the record; one that a person changed meanwhile stays as it is."""
         placed = parse(text).find(self.identity)
-        if placed is None or (self.words and self.words != words_hash(placed.record)):
-            return text
-        return remove(text, self.identity)
+        while placed is not None and self.words in ("", words_hash(placed.record)):
+            text = remove(text, self.identity)
+            placed = parse(text).find(self.identity)
+        return text
 
     def undo(self, before: str) -> AddRecord | DropRecord:
         """The record as it stood."""
@@ -81,7 +87,7 @@ class TouchRecord:
     def apply(self, text: str, form: Form) -> str:
         """The page with the record's fitness and sources; a record that is gone stays gone."""
         placed = parse(text).find(self.identity)
-        if placed is None:
+        if placed is None or (not placed.record.messages and self._is_done(text)):
             return text
         old = placed.record
         new = replace(
@@ -97,7 +103,16 @@ class TouchRecord:
         placed = parse(before).find(self.identity)
         old = placed.record if placed else Record(None, self.identity)
         keys = tuple(key for source in self.sources for key in source.keys if key not in old.messages)
-        return LowerRecord(self.page, self.identity, old.hit_count, old.last_referenced, keys)
+        new = replace(old, sources=with_sources(old.sources, self.sources)) if placed else None
+        identity = new.identity if new else self.identity
+        return LowerRecord(self.page, identity, old.hit_count, old.last_referenced, keys)
+
+    def _is_done(self, text: str) -> bool:
+        """Did a record of that identity get these sources already, and with the first of them another identity?"""
+        keys = {key for source in self.sources for key in source.keys}
+        others = (placed.record for placed in parse(text).records if keys and placed.record.identity != self.identity)
+        known = (one for one in others if keys.issubset(one.messages))
+        return any(replace(one, sources=()).identity == self.identity for one in known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +161,10 @@ class StrikeRecord:
     def apply(self, text: str, form: Form) -> str:
         """The page with the struck line; a record that a person changed meanwhile stays as it is."""
         placed = parse(text).find(self.identity)
-        if placed is None or not _same_words(placed, parse(self.block).records):
-            return text
-        return text[: placed.start] + self.line + text[placed.end :]
+        while placed is not None and _same_words(placed, parse(self.block).records):
+            text = text[: placed.start] + self.line + text[placed.end :]
+            placed = parse(text).find(self.identity)
+        return text
 
     def undo(self, before: str) -> UnstrikeRecord:
         """The block as it stood."""
@@ -196,10 +212,13 @@ class ReviseRecord:
     def apply(self, text: str, form: Form) -> str:
         """The page with the record's new words."""
         placed = parse(text).find(self.identity)
-        if placed is None:
-            return text
-        new = replace(placed.record, title=self.title, body=self.body, tags=self.tags)
-        return text if new == placed.record else replace_record(text, self.identity, new)
+        while placed is not None:
+            new = replace(placed.record, title=self.title, body=self.body, tags=self.tags)
+            if new == placed.record:
+                break
+            text = replace_record(text, self.identity, new)
+            placed = parse(text).find(self.identity)
+        return text
 
     def undo(self, before: str) -> ReviseRecord:
         """The words that stood there."""

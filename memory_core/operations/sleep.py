@@ -7,7 +7,7 @@ longer fits, and stays as the person left it. Texts here have `\\n` as line end;
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal, TypeAlias
 
@@ -107,19 +107,15 @@ class DropBlocks:
 
 @dataclass(frozen=True, slots=True)
 class AbsorbLines:
-    """Lines of ours in a journal were taken up by deep sleep: they are marked, and headings with nothing else.
-
-    `superseded`: they were corrected or taken back instead.
-    """
+    """Lines of ours in a journal were taken up by deep sleep: they are marked, and headings with nothing else."""
 
     page: PageId
     lines: tuple[str, ...]
-    superseded: bool = False
     op: Literal["absorb_lines"] = "absorb_lines"
 
     def apply(self, text: str, form: Form) -> str:
         """The note with the marks."""
-        return journal.absorb(text, self.lines, journal.SUPERSEDED if self.superseded else journal.ABSORBED)
+        return journal.absorb(text, self.lines)
 
     def undo(self, before: str) -> ReleaseLines:
         """Without them."""
@@ -163,7 +159,7 @@ class Restore:
 
 @dataclass(frozen=True, slots=True)
 class PutHeartbeat:
-    """The scope slept at `at`. Bookkeeping, as a cursor is: undo does not make the scope as if it had never slept."""
+    """The scope slept at `at`."""
 
     page: PageId
     at: datetime
@@ -185,12 +181,58 @@ class PutHeartbeat:
             self.notes if self.deep else old.notes,
             self.read if self.deep else old.read,
             old.extra,
+            undone_deep=None if self.deep else old.undone_deep,
+            undone_rem=None if self.rem else old.undone_rem,
         )
         return text if new == old else heartbeat.render(new)
 
+    def undo(self, before: str) -> TakeHeartbeat:
+        """What the file told before, and that this sleep was taken back."""
+        old = heartbeat.parse(before)
+        last = old.last_deep if self.deep else old.last_rem
+        return TakeHeartbeat(self.page, self.at, self.deep, last, old.idle_runs, old.notes, old.read)
+
+
+@dataclass(frozen=True, slots=True)
+class TakeHeartbeat:
+    """The sleep of `at` (`deep`, else REM) was taken back: `last` is the last one that stands (only to undo).
+
+    Runs of its stage that came after it found nothing to do, because of what it had done: they count with it.
+    """
+
+    page: PageId
+    at: datetime
+    deep: bool
+    last: datetime | None
+    idle_runs: int
+    notes: str
+    read: str
+    op: Literal["take_heartbeat"] = "take_heartbeat"
+
+    def apply(self, text: str, form: Form) -> str:
+        """The file with the earlier times; the run that was taken back stands apart."""
+        old = heartbeat.parse(text)
+        ran = old.last_deep if self.deep else old.last_rem
+        if ran is None or ran < self.at.replace(microsecond=0) or ran == self.last:
+            return text
+        new = (
+            replace(
+                old,
+                last_deep=self.last,
+                undone_deep=ran,
+                idle_runs=self.idle_runs,
+                notes=self.notes,
+                read=self.read,
+            )
+            if self.deep
+            else replace(old, last_rem=self.last, undone_rem=ran)
+        )
+        stands = max(filter(None, (new.last_deep, new.last_rem)), default=None)
+        return heartbeat.render(replace(new, last_consolidated_at=stands))
+
     def undo(self, before: str) -> PutHeartbeat:
-        """It stays."""
-        return self
+        """It ran."""
+        return PutHeartbeat(self.page, self.at, self.deep, not self.deep, self.idle_runs, self.notes, self.read)
 
 
 def _with_records(text: str, blocks: Sequence[str], sections: Mapping[str, str], form: Form) -> str:

@@ -3,7 +3,8 @@
 First the struck lines of superseded records, oldest first (the record that took their place names them still); then
 records, lowest score first, but never PROVEN ones, never those in conflict, and never a person's own sections, which
 are not counted either. What cannot be held is reported. A page of daily lines gives up its oldest days. A page of
-what is being done gives up nothing: it is reported.
+what is being done gives up nothing here: the flush shows as many tasks as it has room for (flush/board_budget), and
+what is too long then, blockers and a person's own lines, is reported.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from memory_core.forms.blocks import lines_of
 from memory_core.ids import PageId
 from memory_core.layouts import Form
 from memory_core.operations.sleep import DropBlocks, EditRecords
-from memory_core.sleep.fitness import is_proven, score
+from memory_core.sleep.fitness import is_proven, standing_score
 from memory_core.sleep.likeness import told_last
 from memory_core.sleep.night import Night
 from memory_core.sleep.sheet import Slot, counted_lines, sheet_of
@@ -46,7 +47,7 @@ def _give_up(night: Night, page: PageId, over: int, spared: Collection[str]) -> 
         return draft.do(DropBlocks(page, tuple(old)))
     free = [slot for slot in sheet.slots if slot.alone and not slot.record.conflicts and not is_proven(slot.record)]
     free = [slot for slot in free if slot.was.identity not in spared]
-    free.sort(key=lambda slot: (score(slot.record, night.today), told_last(slot.record), -slot.at))
+    free.sort(key=lambda slot: (standing_score(slot.record, night.today), told_last(slot.record), -slot.at))
     leaving: list[tuple[Slot, str]] = []
     for slot in free:
         if over <= 0:
@@ -78,11 +79,11 @@ def hold_days(night: Night) -> None:
 
 
 def tell_boards(night: Night) -> None:
-    """A page of what is being done is told where it is too long: what is open leaves it when it is done."""
+    """A page of what is being done is told where it is too long: blockers and a person's own lines stay there."""
     for page in [page for page in night.draft.texts if page not in night.damaged]:
         rule = night.draft.table.rule(page)
         lines = len(night.draft.texts[page].splitlines())
         if rule.form in (Form.ATTENTION, Form.ACTIVE) and rule.budget_lines and lines > rule.budget_lines:
             night.tally.over_budget.append(
-                f"{page}: {lines} of {rule.budget_lines} lines; tasks and blockers stand there until they are done"
+                f"{page}: {lines} of {rule.budget_lines} lines; what is there besides tasks leaves when it is done"
             )

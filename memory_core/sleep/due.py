@@ -3,6 +3,7 @@
     deep     3 days after the last, or 48 hours after it with 3 or more journals that were not digested since
     REM      7 days after the last
 
+A sleep that was taken back counts here as one that ran: whoever undid it does not want it back in the next night.
 What was missed is due once, however long the program stood still. A scope that never slept, or whose last sleep lies
 in the future (a clock that was set back), is due.
 """
@@ -24,17 +25,18 @@ _AHEAD = timedelta(hours=1)
 
 def due(heartbeat: Heartbeat, undigested: int, now: datetime) -> tuple[Stage, ...]:
     """The stages that are due, deep first. `undigested`: journals with lines that no deep sleep has seen yet."""
-    deep = _is_over(heartbeat.last_deep, DEEP_EVERY, now)
-    sooner = undigested >= SOONER_JOURNALS and _is_over(heartbeat.last_deep, DEEP_SOONER, now)
-    rem = _is_over(heartbeat.last_rem, REM_EVERY, now)
+    deep = _is_over(heartbeat.ran_deep, DEEP_EVERY, now)
+    sooner = undigested >= SOONER_JOURNALS and _is_over(heartbeat.ran_deep, DEEP_SOONER, now)
+    rem = _is_over(heartbeat.ran_rem, REM_EVERY, now)
     return (*((Stage.DEEP,) if deep or sooner else ()), *((Stage.REM,) if rem else ()))
 
 
 def next_due(heartbeat: Heartbeat, now: datetime) -> datetime:
     """When to ask again: the next moment at which a stage may become due; `now` where one is due already."""
-    if due(heartbeat, 0, now) or heartbeat.last_deep is None or heartbeat.last_rem is None:
+    deep, rem = heartbeat.ran_deep, heartbeat.ran_rem
+    if due(heartbeat, 0, now) or deep is None or rem is None:
         return now
-    moments = (heartbeat.last_deep + DEEP_SOONER, heartbeat.last_deep + DEEP_EVERY, heartbeat.last_rem + REM_EVERY)
+    moments = (deep + DEEP_SOONER, deep + DEEP_EVERY, rem + REM_EVERY)
     return min(moment for moment in moments if moment > now)
 
 

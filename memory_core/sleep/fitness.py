@@ -10,6 +10,8 @@ PROVEN is a record that is marked so, or that was used five times; it goes by th
 record has a last day: an unused LOW one its 60th, an unused MEDIUM one its 66th, one that was used a few times up to
 its 101st; more uses make it PROVEN. A record in conflict never leaves by age: somebody has to decide first.
 
+Line budgets take the lowest scores first (budgets.py), but there a use of the last 30 days counts as one of today.
+
 "Referenced" is the last use; a record that tells none counts from its own day, else from its newest source. One that
 tells no day at all is a person's own text: it has no fitness, and no rule here ever touches it.
 """
@@ -28,6 +30,7 @@ PROVEN_DAYS = 240
 HIGH_DAYS = 180
 OTHER_DAYS = 60
 OTHER_SCORE = 60
+LATELY_DAYS = 30
 _RECENT = 100
 _USED = 50
 _PER_HIT = 5
@@ -62,6 +65,16 @@ def score(record: Record, today: date) -> int:
     """How alive the record is, 0 to 200."""
     recency = max(0, _RECENT - idle_days(record, today))
     return recency + min(_USED, _PER_HIT * record.hit_count) + _WORTH[record.value]
+
+
+def standing_score(record: Record, today: date) -> int:
+    """The score by which records leave for a line budget: one used in the last 30 days counts as used today.
+
+    Else, in a busy room, what is asked about every few weeks loses to each new record that nobody asked about, and
+    never comes to the hits that would make it PROVEN.
+    """
+    lately = record.hit_count > 0 and idle_days(record, today) <= LATELY_DAYS
+    return score(record, today) + (min(_RECENT, idle_days(record, today)) if lately else 0)
 
 
 def is_proven(record: Record) -> bool:

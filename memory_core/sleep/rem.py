@@ -1,6 +1,7 @@
 """REM: a scope's records are looked through, page by page. Pure: a draft of the pages goes in, operations come out.
 
-    1. returns         archived records that were used since, or said again, come back to their page
+    1. returns         archived records that were used since, or said again, come back to their page; what was taken
+                       back since is struck in the archive (retracted.py)
     2. duplicates      become one (merging.py)
     3. contradictions  the newer supersedes the older, or both are marked as in conflict (likeness.py)
     4. conflicts       a mark whose other side is gone goes
@@ -75,7 +76,7 @@ def _tidy(night: Night, sheet: Sheet) -> None:
 
 def _merge(night: Night, sheet: Sheet, limit: int) -> int:
     """Step 2; how many records were merged away."""
-    done = 0
+    done = _merge_twins(night, sheet, limit)
     again = True
     while again:
         again = False
@@ -87,20 +88,53 @@ def _merge(night: Night, sheet: Sheet, limit: int) -> int:
                 continue
             if sheet.returned & {first.was.identity, second.was.identity}:
                 continue  # see returns.py
+            if not (first.alone and second.alone):
+                continue  # one of blocks that are equal to the letter: those become one first
             if done >= limit:
-                night.tally.held_back.append(f"{sheet.page}: more duplicates wait for the next run (cap {limit})")
-                night.tally.merged += done
+                _tell_cap(night, sheet, limit)
                 return done
             kept, gone = _ordered(first, second)
-            kept.record = merged(kept.record, (gone.record,))
+            _put_into(night, sheet, kept, gone)
             texts[one if kept is first else other] = said(kept.record)
-            gone.gone = True
-            sheet.join(kept, gone)
-            night.tally.lines.append(f"merged {gone.record.label} into {kept.record.label} on {sheet.page}")
-            night.tally.merged += 1
             done += 1
             again = True
     return done
+
+
+def _merge_twins(night: Night, sheet: Sheet, limit: int) -> int:
+    """Blocks that are equal to the letter become one before anything else is asked, however little they say.
+
+    Merged with another record first, one of them would be told apart by the next run alone, which would then do what
+    this one had to leave (sheet.py). Those that the cap leaves belong to the edit all the same: it fits no second
+    time, when they alone stand there.
+    """
+    done = 0
+    for slot in sheet.slots:
+        for twin in slot.twins if slot.twins[0] is slot else ():
+            if twin is slot or slot.was.identity in sheet.returned:
+                continue
+            if done >= limit:
+                _tell_cap(night, sheet, limit)
+                return done
+            for one in slot.twins:
+                sheet.join(slot, one)
+            _put_into(night, sheet, slot, twin)
+            done += 1
+    return done
+
+
+def _put_into(night: Night, sheet: Sheet, kept: Slot, gone: Slot) -> None:
+    """The record of `gone` is merged into that of `kept`."""
+    kept.record = merged(kept.record, (gone.record,))
+    gone.gone = True
+    sheet.join(kept, gone)
+    night.tally.lines.append(f"merged {gone.record.label} into {kept.record.label} on {sheet.page}")
+    night.tally.merged += 1
+
+
+def _tell_cap(night: Night, sheet: Sheet, limit: int) -> None:
+    told = f"{sheet.page}: more duplicates wait for the next run (cap {limit})"
+    night.tally.held_back += [told] if told not in night.tally.held_back else []
 
 
 def _ordered(first: Slot, second: Slot) -> tuple[Slot, Slot]:

@@ -1,8 +1,9 @@
 """Archived records come back to the page that they left: those that were used since, and those that were said again.
 
 Used: the record's last use is later than the day on which it was archived (a search finds it there, and the flush
-writes the hit). Said again: a record of the page says the same and was stated since; one is made of both. What a
-record of the page contradicts stays away: it was superseded while it was gone.
+writes the hit). Said again: a record of the page says the same and was stated since; one is made of both. What
+was taken back meanwhile is struck in the archive first, and what is in conflict with a record of a page comes back
+marked (retracted.py); what else a record of the page contradicts stays away.
 
 What comes back stays as it is in this run: a record that the same plan puts on the page and merges away would be put
 there once more by the reading that proves the plan done.
@@ -23,12 +24,13 @@ from memory_core.operations.sleep import DropBlocks, EditRecords
 from memory_core.sleep.likeness import Alike, contrary, said, same, told_last
 from memory_core.sleep.merging import merged
 from memory_core.sleep.night import Night
+from memory_core.sleep.retracted import settle
 from memory_core.sleep.sheet import sheet_of
 
 
 def bring_back(night: Night) -> dict[PageId, set[str]]:
     """Plan what comes back; the identities of what did, by page."""
-    back: dict[PageId, set[str]] = {}
+    back = settle(night)
     homes = {page: _Home(night, page) for page in night.record_pages()}
     for page, block, record in _archived(night):
         gone = archived(record)

@@ -1,10 +1,10 @@
 """One page of records while REM looks through it: what each record will be, and the edits that make it so.
 
 A person's undated section is no slot: it is never touched, and its lines are not counted against the page's budget.
-Neither is an entry of one line, nor a block that stands twice to the letter, as long as it is not merged: no edit
-could tell which of the two it means. A record that opens a fence or comment and does not close it is left alone as
-well: what it swallows would change with it. On such a page so is every record with a fence of its own: merged into a
-record further down, it would pair with the open one.
+Neither is an entry of one line, nor a block that stands twice to the letter, as long as its copies are not merged
+into it, which REM does first: no edit could tell which of them it means. A record that opens a fence or comment and
+does not close it is left alone as well: what it swallows would change with it. On such a page so is every record with
+a fence of its own: merged into a record further down, it would pair with the open one.
 """
 
 from __future__ import annotations

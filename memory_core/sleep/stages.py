@@ -1,8 +1,9 @@
 """One sleep from beginning to end: pages → plan → persisted → applied, read back → catalogue → heartbeat → closed.
 
 The plan is a flush's (memory_core.flush.plans): whoever finds it open finishes it, undo takes it back as one step,
-byte for byte where the lines still stand. A run that finds nothing to do saves no plan and writes the heartbeat
-alone. Planning is work for the processor and is done in a thread, on texts.
+byte for byte where the lines still stand, and the heartbeat then tells the sleep before it (forms/heartbeat). A run
+that finds nothing to do saves no plan and writes the heartbeat alone. Planning is work for the processor and is done
+in a thread, on texts.
 
 A sleep wants a flushed scope: as long as messages wait that were deleted or edited since the last flush, it does
 nothing and says so, because a statement that is about to leave must not be promoted. Like a flush it runs alone
@@ -28,7 +29,7 @@ from memory_core.flush.engine import read_state, resume
 from memory_core.flush.gathering import draft_on
 from memory_core.flush.plans import Body, Receipt, Step, Trigger, dump, told_by
 from memory_core.flush.standing import Standing
-from memory_core.flush.steps import last_step
+from memory_core.flush.steps import MOST, last_step
 from memory_core.forms import heartbeat as heartbeats
 from memory_core.forms.heartbeat import Heartbeat
 from memory_core.forms.patches import hunks, wide_hunks
@@ -71,7 +72,7 @@ async def sleep(
         standing = await _standing(handle)
         zone = zone or parse_index(standing.pages[INDEX].text, handle.table).zone or handle.host_zone
         night = _night(handle, standing, zone, caps or Caps())
-        old = heartbeats.parse(standing.pages[HEARTBEAT].text if HEARTBEAT in standing.pages else None)
+        old = heartbeats.parse(_text(standing, HEARTBEAT))
         beat = await asyncio.to_thread(_planned, night, stage, old, _place(handle))
         return await _done(handle, stage, standing, night, beat, dry_run=dry_run)
     except NoIndex:
@@ -115,6 +116,11 @@ async def _standing(handle: Handle) -> Standing:
     table = handle.table
     wanted = [page for page in listed if not table.rule(page).shared and table.rule(page).form is not Form.STATE]
     return await Standing(listed).reading(handle, [*wanted, *(p for p in (FLUSH_STATE, HEARTBEAT) if p in listed)])
+
+
+def _text(standing: Standing, page: PageId) -> str:
+    """What stands on the page; '' where there is none."""
+    return standing.pages[page].text if page in standing.pages else ""
 
 
 def _night(handle: Handle, standing: Standing, zone: tzinfo, caps: Caps) -> Night:
@@ -195,9 +201,9 @@ async def _done(
     state = await read_state(handle)
     plain = max(state.flush_number, last.plan.number if last.plan else 0)
     number = plain + 1 if draft.operations else plain
+    if dry_run:  # no ledger to ask for the last number, and what is saved meanwhile takes the next one
+        return replace(_report(night, stage, 0), dry_run=True)
     report = _report(night, stage, number)
-    if dry_run:
-        return replace(report, dry_run=True)
     if not draft.operations:
         await apply(handle, [beat])
         return report
@@ -213,10 +219,11 @@ async def _done(
     )
     exact = await asyncio.to_thread(way_back, draft)
     told, made = told_by(state), last.id_of(number)
-    way = (exact, tuple(draft.inverses))
-    step = Step(number, dict(draft.kinds), *way, told, state.pending_items, sleep=stage.value, plan=made)
+    inverses = (*draft.inverses, beat.undo(_text(standing, HEARTBEAT)))
+    step = Step(number, dict(draft.kinds), exact, inverses, told, state.pending_items, sleep=stage.value, plan=made)
+    steps = (step, *last.steps)[:MOST]
     operations = (*draft.operations, beat)
-    body = Body(receipt, state.pending_items, None, True, operations, steps=(step,), told=told)
+    body = Body(receipt, state.pending_items, None, True, operations, steps=steps, told=told)
     body = replace(body, waiting=last.waiting, passed=last.passed)
     plan = Plan(made, number, dump(body))
     await handle.ledger.save_plan(plan)

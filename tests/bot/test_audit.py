@@ -178,6 +178,35 @@ def test_a_damaged_mapping_is_told(remem: CommandLine, workspace: Path) -> None:
     assert "names-damaged" in ran.out
 
 
+@pytest.mark.parametrize("layout", ["apm", "adaptive", "dreaming"])
+def test_what_was_written_at_once_leaves_nothing_to_say(remem: CommandLine, layout: str) -> None:
+    remem(
+        "chat",
+        typed="decision: we use Redis for sessions\n/remem\ndecision: we use Postgres for orders\n/quit\n",
+        REMEM_LAYOUT=layout,
+    )
+    pages = [path for path in (remem.home / "remem").rglob("*.md") if "Postgres" in path.read_text("utf-8")]
+    assert pages, "it stands on a page"
+    ran = remem("audit")
+    assert (ran.code, "index-catalogue-stale" in ran.out) == (0, False), ran.out
+    assert "wrote the catalogue anew" in remem("audit", "--fix").out
+
+
+def test_no_name_is_cut_on_a_narrow_terminal(remem: CommandLine, workspace: Path) -> None:
+    name = "build-and-release-engineering-of-the-northern-region"
+    (workspace / f"memory/groups/{name}.md").write_text("# build\n")
+    (workspace / f"memory/groups/{name}").mkdir()
+    (workspace / f"memory/groups/{name}/people.md").write_text("# People\n\n## [2026-04-01] Ana\n- Body: lead\n")
+    (workspace / "MEMORY.md").write_text(LOG)
+    out = remem("audit", COLUMNS="80").out
+    assert "…" not in out
+    rows = [[cell.strip() for cell in line.split("│")] for line in out.splitlines() if line.startswith("│")]
+    columns = ["".join(cells) for cells in zip(*rows, strict=True)]
+    assert name in columns[2].replace("group ", "")
+    assert f"memory/groups/{name}/people.md" in columns[3]
+    assert "memory/main/projects/{name}.md" in columns[4]
+
+
 def test_every_code_is_in_the_reference() -> None:
     reference = (ROOT / "docs/reference/audit.md").read_text("utf-8")
     rows = dict(re.findall(r"^\| `([a-z-]+)` \|[^|]*\|[^|]*\| ([^|]+) \|$", reference, re.MULTILINE))

@@ -404,3 +404,15 @@ def test_a_page_that_cannot_be_read_is_told_in_the_terminal_too(remem: CommandLi
     assert ran.code == 0
     assert ran.out.count("it is a folder where a file belongs; move it away.") == 2
     assert "Traceback" not in ran.out + ran.err
+
+
+# -- status ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("given", "shown"), [({}, "info"), ({"REMEM_LOG_LEVEL": "debug"}, "debug")])
+def test_case_157_status_shows_the_log_level_that_the_bot_would_have(
+    remem: CommandLine, given: dict[str, str], shown: str
+) -> None:
+    remem("init")
+    ran = remem("status", "--json", **given)
+    assert json.loads(ran.out)["settings"]["REMEM_LOG_LEVEL"] == shown

@@ -41,7 +41,8 @@ def test_a_sound_workspace_without_tokens_is_well(remem: CommandLine, workspace:
     ran = remem("doctor")
     rows = _rows(ran)
     assert ran.code == 0
-    assert [*rows] == ["settings", "workspace", "ledger", "token counting", "room names", "memory", "platforms"]
+    looked_at = ["settings", "workspace", "ledger", "token counting", "room names", "memory", "model", "platforms"]
+    assert [*rows] == looked_at
     assert {mark for mark, _, _ in rows.values()} == {"ok"}
     assert "MiB free" in rows["workspace"][1]
     assert rows["ledger"][1].startswith("sound, ")

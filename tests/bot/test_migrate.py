@@ -115,13 +115,23 @@ def test_every_direction_on_files(remem: CommandLine, tmp_path: Path, old: str, 
         assert {one.identity: bare(one) for one in found} == records
     gone = before.keys() - everything(workspace).keys()
     for file in gone:
-        assert f"removed  {file}" in done.out
+        assert f"removed  {file}: " in done.out, "what becomes of it is said"
     (backup,) = (workspace / ".remem/backups").iterdir()
     assert backup.name.startswith("migrate-")
     assert {file: (backup / file).read_bytes() for file in gone} == {file: before[file] for file in gone}
     assert (workspace / NOTE).read_text() == f"{new}\n"
     assert not (workspace / MIGRATING).exists()
     assert not (workspace / STAGING).exists()
+
+
+def test_a_page_that_goes_because_it_holds_nothing_is_called_empty(remem: CommandLine) -> None:
+    remem("init")
+    workspace = remem.home / "remem"
+    (workspace / "memory/main/longterm.md").write_text("# Long-term\n")
+    out = remem("migrate", "--to", "dreaming").out
+    assert "removed  memory/main/longterm.md: (empty)" in out
+    assert "removed  memory/main/attention.md: (empty)" in out
+    assert "removed  memory/main/index.md: its rules and rows go on in memory/INDEX.md" in out
 
 
 def _all(workspace: Path, name: str, scope: DirectScope | GroupScope) -> list[tuple[PageId, Record]]:

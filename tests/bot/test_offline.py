@@ -9,8 +9,9 @@ import pytest
 
 from bot.agent import Ask, Reply, unshown
 from bot.offline import UNKNOWN, WHAT_I_AM, OfflineAgent
+from memory_core.candidates import Candidate
 from memory_core.disclosure import Disclosure, Loaded, Step
-from memory_core.errors import Denied
+from memory_core.errors import BadInput, Denied
 from memory_core.ids import Conversation, GroupScope, MessageKey, PageId, PersonKey, RoomKey
 from memory_core.layouts import Form, Priority
 from memory_core.ledger.base import Context
@@ -57,6 +58,12 @@ class Doors:
 
     async def open(self, page: PageId) -> Disclosure:
         raise Denied("no_route", f"{page} is not offered")
+
+    async def tasks(self) -> Disclosure:
+        raise Denied("missing", "no task is open")
+
+    async def remember(self, kind: str, text: str) -> Candidate:
+        raise BadInput("nobody said that")
 
 
 async def _reply(

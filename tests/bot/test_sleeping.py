@@ -13,11 +13,12 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from structlog.testing import capture_logs
 
-from bot.nights import own_night
+from bot.nights import BEGINS, ENDS, own_night
 from bot.schedule import HELD_S
 from bot.sleeping import BACK_OFF_S, BUSY_S, SLEEP, Night, Sleeping
 from memory_core.candidates import Candidate, Request
@@ -117,6 +118,27 @@ def _timers(workspace: Path) -> dict[str, datetime]:
 def _beat(on: On) -> dict[str, str | None]:
     beat: dict[str, str | None] = json.loads(on.page(HEARTBEAT))
     return beat
+
+
+@pytest.mark.asyncio
+async def test_a_new_zone_moves_the_armed_sleep_to_the_nights_there(tmp_path: Path) -> None:
+    """And no timer is set where none was: the next save does that."""
+    async with stage(tmp_path) as on:
+        await on.enter(BUILD)
+        await on.command(BUILD, ANA, "zone Asia/Shanghai")
+        assert _timers(tmp_path) == {}
+        await _begin(on)
+        for name in ("Asia/Tokyo", "America/New_York", "Europe/Berlin"):
+            assert name in await on.command(BUILD, ANA, f"zone {name}")
+            (armed,) = _timers(tmp_path).values()
+            assert armed == own_night(SCOPE.key, ZoneInfo(name), on.clock.now())
+        await _until(on, armed)
+        assert _beat(on)["lastDeep"]
+        (before,) = _timers(tmp_path).values()
+        await on.command(BUILD, ANA, "zone America/New_York")
+        (after,) = _timers(tmp_path).values()
+        assert before < after, "what is due by day there waits for the night"
+        assert BEGINS <= after.astimezone(ZoneInfo("America/New_York")).time() < ENDS
 
 
 @pytest.mark.asyncio

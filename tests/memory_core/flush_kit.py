@@ -162,6 +162,7 @@ class FaultyLedger:
         self.hits = inner.hits
         self.changed = inner.changed
         self.erase = inner.erase
+        self.usage = inner.usage
 
     async def save_plan(self, plan: Plan) -> None:
         """As the ledger."""

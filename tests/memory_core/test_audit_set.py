@@ -11,6 +11,14 @@ workspaces of other tools (decorated headings, sections named after what was don
 after the rules and labelled before they were run on them. On it the first score was precision 0.88, recall 0.55 (30
 right, 4 wrong, 25 missed): that is what to expect of a file in a manner unknown here. Its one half was tuned on
 afterwards; the other half has a floor of its own, which tells when a change makes it worse.
+
+A third set, `others.json`, imitates the manners of published workspaces (status after a dash in the heading, signs
+for "done", notes that a program left, tables of agents, diaries, three words a line; Chinese, Japanese, German),
+labelled before the rules saw it. Its first score, all 24 files: precision 0.94, recall 0.60 (34 right, 2 wrong, 23
+missed); the half that was then kept out: precision 1.00, recall 0.48. After tuning on the other half the kept-out
+half stands at 1.00 and 0.93. One hand wrote files and rules here too: take it for what it is. On eight published
+files, abridged, labelled before a run and not kept here, the rules then had precision 0.79, recall 0.85 (11 right, 3
+wrong, 2 missed), no better than before that tuning: that is what to expect of a stranger's file.
 """
 
 from __future__ import annotations
@@ -99,7 +107,9 @@ def scores(names: Iterable[str], expected: Labels) -> tuple[Score, Score]:
 
 def test_the_set_is_what_it_says() -> None:
     expected = labels()
-    assert {path.stem for path in SET.glob("*.md")} == set(expected) | set(labels("strangers.json"))
+    assert {path.stem for path in SET.glob("*.md")} == set(expected) | set(labels("strangers.json")) | set(
+        labels("others.json")
+    )
     assert len(expected) >= 40
     halves = [kept_out(name) for name in expected]
     assert min(halves.count(True), halves.count(False)) >= 20
@@ -115,7 +125,8 @@ def test_the_set_is_what_it_says() -> None:
 
 @pytest.mark.parametrize("half", ["tuned on", "kept out"])
 @pytest.mark.parametrize(
-    ("file", "precision", "recall"), [("labels.json", LEAST, LEAST), ("strangers.json", 0.80, 0.70)]
+    ("file", "precision", "recall"),
+    [("labels.json", LEAST, LEAST), ("strangers.json", 0.80, 0.80), ("others.json", LEAST, LEAST)],
 )
 def test_precision_and_recall(half: str, file: str, precision: float, recall: float) -> None:
     expected = labels(file)

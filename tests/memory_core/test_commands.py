@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_core.answers import unknown_text
-from memory_core.commands import FORMS, Call, Unknown, note_kind, parse, text_command
+from memory_core.commands import FORMS, Call, Unknown, nearest, note_kind, parse, text_command
 from memory_core.layouts import Kind
 
 
@@ -33,6 +33,21 @@ def test_every_form_of_the_table_is_understood(form: object) -> None:
 def test_an_unknown_word_gets_the_nearest_form() -> None:
     assert parse("serach cache") == Unknown("serach", "search")
     assert parse("xyzzy") == Unknown("xyzzy")
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("frget", "forget"), ("forgt", "forget"), ("stauts", "status"), ("corect", "correct"), ("hlp", "help")],
+)
+def test_the_nearest_word_is_the_one_that_was_slipped_on(typed: str, meant: str) -> None:
+    assert nearest(typed, ["correct", "forget", "help", "purpose", "status", "note"]) == meant
+
+
+def test_a_word_that_is_not_there_yet_is_not_taken_for_another_one() -> None:
+    said = parse("frget tabs")
+    assert isinstance(said, Unknown)
+    assert said.nearest in ("", "forget")
+    assert parse("exprt") in (Unknown("exprt"), Unknown("exprt", "export"))
 
 
 @pytest.mark.parametrize("words", ["note a decision:\nRedis\n\nfor sessions", "note\ta\nb", "NOTE\n a b"])

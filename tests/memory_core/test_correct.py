@@ -10,8 +10,9 @@ from memory_core.flush.engine import resume
 from memory_core.flush.undo import undo
 from memory_core.forms import journal
 from memory_core.forms.records import parse
+from memory_core.forms.units import units_of
 from memory_core.ids import Conversation, PersonKey, message_key
-from memory_core.layouts import Kind
+from memory_core.layouts import Form, Kind, journal_page
 from memory_core.messages import Message
 from tests.memory_core.flush_kit import ROOM, Stop, World
 
@@ -58,6 +59,29 @@ async def test_the_one_record_is_superseded_on_its_page_and_noted_by_the_next_fl
 
 
 @pytest.mark.asyncio
+async def test_what_was_corrected_is_not_told_from_the_day_s_journal_either() -> None:
+    world = await _world()
+    await _correct(world, "session cache", "we use Valkey for the session cache")
+    notes = journal.parse(world.text("journal/2026-04-06")).notes
+    assert [note.text for note in notes if note.absorbed] == ["decided: Redis for the session cache"]
+    page = journal_page("2026-04-06")
+    shown = units_of(page, Form.JOURNAL, world.text(page)).text
+    assert "session cache" not in shown
+    assert "event queue" in shown
+
+
+@pytest.mark.asyncio
+async def test_what_a_flush_superseded_is_not_told_from_the_journal_either() -> None:
+    world = await _world()
+    await world.say("decision: decided: we no longer use Redis for the session cache")
+    await world.flush()
+    page = journal_page("2026-04-06")
+    notes = {note.text: note.absorbed for note in journal.parse(world.text(page)).notes}
+    assert notes["decided: Redis for the session cache"], notes
+    assert not notes["decided: Redis for the event queue"]
+
+
+@pytest.mark.asyncio
 async def test_words_of_several_records_change_nothing_and_name_them() -> None:
     world = await _world()
     before = dict(world.stores.files)
@@ -79,7 +103,7 @@ async def test_a_correction_is_undone_before_the_flush_and_each_once() -> None:
     before = {page: world.text(page) for page in ("experience", "project", "attention", "journal/2026-04-06")}
     await _correct(world, "session cache", "we use Valkey for the session cache")
     undone = await undo(world.open())
-    assert (undone.correction, undone.kept, undone.pages) == (True, (), ("experience",))
+    assert (undone.correction, undone.kept, undone.pages) == (True, (), ("journal/2026-04-06", "experience"))
     assert {page: world.text(page) for page in before} == before
     assert not (await world.flush()).written  # taken back: neither counted nor noted
     assert (await undo(world.open())).number == 1

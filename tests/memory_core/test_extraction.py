@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 
 import pytest
 
-from memory_core.candidates import Value
-from memory_core.extract import RulesExtractor, candidates_in, retracted_in
+from memory_core.candidates import Request, Value
+from memory_core.extract import RulesExtractor, at_once, candidates_in, retracted_in
 from memory_core.layouts import Kind
-from tests.memory_core.extraction_talk import kept, key, said, talk
+from tests.memory_core.extraction_talk import kept, key, message, said, talk
 
 
 def test_a_proposal_is_a_decision_when_someone_else_agrees() -> None:
@@ -312,6 +313,43 @@ def test_what_cannot_wait_is_told_at_once(line: str, kind: Kind) -> None:
 )
 def test_what_can_wait_is_not_told_at_once(line: str) -> None:
     assert said(line) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "who", "body"),
+    [
+        ("ana: @remem TODO: renew the certificate", "ana", "renew the certificate"),
+        ("ana: @remem 待办：续期证书", "ana", "续期证书"),
+        ("ana: @remem TODO: renew the certificate @ben", "ben", "renew the certificate @ben"),
+        ("ana: @remem TODO for ben: renew the certificate", "ben", "renew the certificate"),
+    ],
+)
+def test_a_task_told_to_the_bot_is_its_speakers_unless_somebody_is_named(line: str, who: str, body: str) -> None:
+    told = replace(message(line), addressed=True)
+    for found in (at_once(told, direct=False), *candidates_in(Request((told,)))):
+        assert found is not None
+        assert (found.kind, found.settled, found.who, found.body) == (Kind.TASK, True, who, body)
+
+
+@pytest.mark.parametrize(
+    ("line", "body"),
+    [
+        ("ana: decision: use uv for builds; pip is slow", "use uv for builds; pip is slow"),
+        ("ana: decision: we build with Bazel; because it caches; and it is fast", None),
+        ("ana: @remem decision: use uv for builds; pip is slow. Lunch?", "use uv for builds; pip is slow."),
+        ("ana: 决定：构建统一用 uv；因为 pip 太慢", "构建统一用 uv；因为 pip 太慢"),
+        ("ana: decision: use uv for builds; any objections?", "use uv for builds"),
+        ("ana: decision: use uv for builds; lol", "use uv for builds"),
+        ("ana: decision: use uv for builds;", "use uv for builds"),
+        (f"ana: decision: use uv for builds; {'because ' * 60}", "use uv for builds"),
+    ],
+)
+def test_what_is_labelled_keeps_its_reason_after_a_semicolon(line: str, body: str | None) -> None:
+    found = said(line)
+    assert found is not None
+    assert found.kind is Kind.DECISION
+    assert found.body == (body or line.partition("decision: ")[2])
+    assert ";" not in found.title[-1:]
 
 
 @pytest.mark.asyncio

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from bot.evaluation.labelled import load
+from bot.evaluation.scoring import Score, score
 from memory_core.extract import candidates_in
-from tests.memory_core.extraction_scoring import Score, load, score
 
 
 def _score(*, held_out: bool) -> Score:
@@ -14,9 +15,10 @@ def _score(*, held_out: bool) -> Score:
 
 def test_the_labelled_set_is_large_mixed_and_halved() -> None:
     conversations = load()
-    assert len(conversations) >= 60
+    assert len(conversations) >= 200
     assert len({one.id for one in conversations}) == len(conversations)
-    assert sum(not one.facts for one in conversations) >= 12
+    assert sum(not one.facts for one in conversations) >= 60
+    assert min(sum(one.lang == lang for one in conversations) for lang in ("ja", "de", "zh")) >= 30
     assert {one.lang for one in conversations} >= {"en", "zh", "mixed", "ja", "de"}
     assert abs(sum(one.held_out for one in conversations) * 2 - len(conversations)) <= 1
 

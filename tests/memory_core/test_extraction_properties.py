@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bot.evaluation.labelled import load
 from memory_core.candidates import Request
 from memory_core.extract import at_once, candidates_in, retracted_in
 from memory_core.extract.extractor import urgent_in
 from memory_core.ids import Conversation, PersonKey, RoomKey, message_key
 from memory_core.messages import Message, Voice
 from tests.data_dir import data_file
-from tests.memory_core.extraction_scoring import load
 from tests.memory_core.extraction_talk import message
 from tests.scale import scale
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import re
 import tempfile
-from collections.abc import Awaitable, Callable
-from datetime import timedelta, timezone
+from collections.abc import Awaitable, Callable, Iterable
+from datetime import date, timedelta, timezone
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
@@ -35,6 +35,7 @@ from memory_core.ledger.base import Deleted, Edited, Event, Hit, Noted, Plan, Po
 from memory_core.ledger.memory import MemoryLedger
 from memory_core.ledger.schema import MIGRATIONS
 from memory_core.ledger.sqlite import OpenLedger, SqliteLedger
+from memory_core.ledger.usage import Purpose, Usage
 from memory_core.messages import Message
 from tests.memory_core.ledger_values import ANA, START, at, key
 from tests.scale import scale
@@ -115,6 +116,20 @@ states = st.builds(
     stopped=st.booleans(),
     greeted_at=st.one_of(st.none(), moments),
     purpose_question=st.one_of(st.none(), keys),
+)
+counts = st.integers(0, 3)
+usages = st.builds(
+    Usage,
+    day=st.sampled_from((date(2026, 4, 5), date(2026, 4, 6))),
+    purpose=st.sampled_from(Purpose),
+    model=st.sampled_from(("openai:a", "it's:b", "half:\ud83d", "openai:A")),
+    requests=counts,
+    tool_calls=counts,
+    input_tokens=st.sampled_from((0, 7, 10**12)),
+    cached_tokens=counts,
+    output_tokens=counts,
+    counted_tokens=st.sampled_from((0, 5)),
+    cost_micro_usd=st.one_of(st.none(), st.integers(0, 2)),
 )
 timers = st.builds(Timer, key=st.sampled_from(("a", "b", "c")), due_at=moments, about=words)
 
@@ -205,6 +220,11 @@ class Agreement(RuleBasedStateMachine):
     def erase(self, scope: Scope, when: int) -> None:
         self.scope(scope, lambda ledger: ledger.erase(at(when)))
 
+    @rule(scope=scopes, used=usages, times=st.sampled_from((1, 1, 1, 40)))
+    def spend(self, scope: Scope, used: Usage, times: int) -> None:
+        """Often enough at once that old reports go."""
+        self.scope(scope, lambda ledger: _at_once(ledger.usage.spend(used) for _ in range(times)))
+
     @rule(timer=timers)
     def set_timer(self, timer: Timer) -> None:
         self.both(lambda ledger: ledger.timers.set(timer))
@@ -240,6 +260,10 @@ class Agreement(RuleBasedStateMachine):
         self.statements.clear()
 
 
+async def _at_once(asked: Iterable[Awaitable[T]]) -> list[T]:
+    return await asyncio.gather(*asked)
+
+
 async def _answer(asked: Awaitable[T]) -> T | str:
     """What was answered, or in what words it was refused."""
     try:
@@ -258,11 +282,14 @@ async def _all_of(ledger: Ledger) -> list[object]:
         ledger.intake.reached(_ROOM.platform),
         ledger.timers.due(at(3)),
         ledger.timers.next_due(),
+        ledger.reports.latest(),
+        ledger.intake.known(),
     ]
     for scope in SCOPES:
         own = ledger.open(scope)
         asked += [own.conversations(), own.open_plans(), own.last_plan(), own.written(), own.hits(), own.changed()]
         asked += [own.ways_back()]
+        asked += [own.usage.spent(date(2026, 4, day)) for day in (5, 6, 7)]
         asked += [asking for place in _PLACES for asking in (own.context(place, 1), own.cursor(place))]
         asked += [own.find(about) for about in _KEYS]
     return await asyncio.gather(*asked)

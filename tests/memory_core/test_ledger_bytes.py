@@ -114,15 +114,15 @@ async def test_a_reader_that_holds_the_log_is_told_of_and_made_up_for(path: Path
 
 def test_emptied_rows_are_given_back(path: Path) -> None:
     database = open_database(path, START)
-    ids = [database.put_text("group:x", f"<{n}>" + "x" * 500) for n in range(400)]
+    ids = [database.put_text("group:x", f"<{n}>" + "x" * 500) for n in range(800)]
     assert not database.compact(least=100)
-    for text_id in ids[:300]:
+    for text_id in ids[:600]:
         database.empty_texts("group:x", "id = ?", (text_id,))
     before = path.stat().st_size
     assert not database.compact(least=1000)
     assert database.compact(least=100)
     assert path.stat().st_size <= before / 2
-    assert [row[0] for row in database.rows("SELECT id FROM texts ORDER BY id")] == ids[300:]
+    assert [row[0] for row in database.rows("SELECT id FROM texts ORDER BY id")] == ids[600:]
     assert b"<7>" not in bytes_of(path)
     database.close()
 

@@ -114,4 +114,5 @@ async def test_a_groups_page_is_always_there_and_older_things_are_found_by_searc
     later = await workspace.ask(BUILD, question, Session().with_(greeting))
     assert pages(later) == ["journal/2026-04-01"]
     asked = await workspace.ask(BUILD, "what is unresolved?")
+    assert pages(asked) == ["index", "channel_context", "state/tasks"]  # once, though the message routes to it too
     assert next(part for part in asked.loaded if part.page == "channel_context").matched

@@ -12,6 +12,7 @@ from memory_core.ids import PageId
 from memory_core.layouts import Priority
 from memory_core.loading import Mode, open_page, search_memory
 from memory_core.session import Session
+from tests.memory_core.audit_kit import found
 from tests.memory_core.loading_parts import (
     ATTENTION,
     BUILD,
@@ -189,6 +190,26 @@ async def test_one_convention_the_best_match_and_never_by_a_row_alone() -> None:
     assert "conventions/api" in [left.page for left in disclosure.left_out]
     by_row = await workspace.ask(BUILD, "zap?")
     assert pages(by_row) == ["index", "attention"]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("project", "noted"),
+    [
+        ("# Project\n\nConventions: see conventions/api.md\n", False),
+        ("# Project\n\n## Conventions\n\nThey stand in:\n- conventions/api.md\n- `conventions/deploy`\n", False),
+        ("# Project\n\nConventions: see conventions/api.md\n\nWe write Go.\n", True),
+    ],
+)
+async def test_a_page_that_only_points_to_its_conventions_is_in_order(project: str, noted: bool) -> None:
+    workspace = group(project=project, conventions__api="# API\n\n- JSON only.\n")
+    disclosure = await workspace.ask(BUILD, "What is our tech stack?")
+    assert "project" in pages(disclosure)
+    assert [note for note in disclosure.notes if note.startswith("project ")] == [
+        "project holds no entry in remem's form; it is read as plain text."
+    ] * noted
+    told = await found({"project": project}, scope=BUILD)
+    assert ("page-free-text" in told) is noted
 
 
 @pytest.mark.asyncio

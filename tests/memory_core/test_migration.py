@@ -134,6 +134,7 @@ def test_facts_of_the_environment_and_topics_are_kept_with_their_messages() -> N
     ]
     assert fact.messages == ("slack:T1:C9:32",)
     assert fact.day == date(2026, 8, 30)
+    assert fact.body == "staging db: 10.0.0.9", "who said it stands in its source, and not in the text again"
     adaptive = move(APM, ADAPTIVE, BUILD, pages(APM, BUILD))
     context = adaptive.pages[PageId("channel_context")]
     assert board(Form.CHANNEL).parse(context).fact("staging db") == "10.0.0.9 (@ana, 2026-08-30)"

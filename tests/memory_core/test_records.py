@@ -8,7 +8,7 @@ from dataclasses import replace as with_
 from datetime import date
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from memory_core.candidates import Value
@@ -159,6 +159,7 @@ def test_replace_strike_and_remove_touch_one_block(
         text = insert(text, record, form)
     placed = data.draw(st.sampled_from(parse(text).records))
     placed = parse(text).find(placed.record.identity) or placed
+    assume(sum(one.record.identity == placed.record.identity for one in parse(text).records) == 1)
     before, after = text[: placed.start], text[placed.end :]
     new = _used(placed.record)
     changed = replace(text, placed.record.identity, new)
@@ -367,3 +368,16 @@ def test_a_new_record_takes_in_nothing_that_a_hand_wrote(
     assert found.count(new) == 1
     assert [one for one in found if one != new] == [placed.record for placed in parse(text).records]
     assert not Counter(text.splitlines()) - Counter([*after.splitlines(), *[""] * 9])
+
+
+@pytest.mark.parametrize(
+    ("title", "body", "line"),
+    [
+        ("the limit is 100", "the limit is 100", "[2026-01-09] the limit is 100"),
+        ("the limit is 100…", "the limit is 100 a second", "[2026-01-09] the limit is 100 a second"),
+        ("Memcached for sessions", "no persistence", "[2026-01-09] Memcached for sessions: no persistence"),
+        ("Memcached", "", "[2026-01-09] Memcached"),
+    ],
+)
+def test_what_is_left_of_a_replaced_record_tells_its_title_once(title: str, body: str, line: str) -> None:
+    assert struck(Record(date(2026, 1, 9), title, body)) == line

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memory_core.pleasantry import is_pleasantry
 from memory_core.script import fold
-from memory_core.terms import surfaces, terms
+from memory_core.terms import asked, surfaces, terms
 from memory_core.text import one_line
 
 
@@ -54,6 +54,22 @@ def test_function_words_go_and_question_words_stay() -> None:
     assert "who" in terms("whos the owner")
     assert terms("why did we") == terms("WHY")
     assert terms("don't doesn't") == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "left"),
+    [
+        ("对象存储我们决定用什么？", ("对象", "象存", "存储")),
+        ("会话缓存我们用的是哪个", ("会话", "话缓", "缓存")),
+        ("请问我们决定了什么", ("决定",)),
+        ("为什么我们用 Redis", ("为什", "什么", "用", "redi")),
+        ("什么时候发布", ("什么", "么时", "时候", "候发", "发布")),
+        ("我们用什么？", terms("我们用什么？")),
+        ("what did we decide?", terms("what did we decide?")),
+    ],
+)
+def test_a_question_is_asked_without_the_function_words_of_chinese(question: str, left: tuple[str, ...]) -> None:
+    assert asked(question) == left
 
 
 @given(st.text())

@@ -16,6 +16,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import TypeAlias
 
+from memory_core.ledger.schema import VERSION
+
 Spoil: TypeAlias = Callable[[random.Random, bytes], bytes]
 """Other content in the place of this."""
 Displace: TypeAlias = Callable[[random.Random, Path], None]
@@ -381,7 +383,7 @@ LEDGER: Sequence[Spoil] = (
 def another_version(rng: random.Random, path: Path) -> None:
     """A ledger that says it is of another version."""
     with closing(sqlite3.connect(path)) as ledger:
-        ledger.execute(f"PRAGMA user_version = {rng.choice([0, 1, 3, 99, -1])}")
+        ledger.execute(f"PRAGMA user_version = {rng.choice([0, 1, VERSION + 1, 99, -1])}")
 
 
 def another_database(rng: random.Random, path: Path) -> None:

@@ -202,7 +202,9 @@ class Life:
                     case "prepare":
                         await _prepare(handle, number * 1000)
                     case "undo" | "check":
-                        await undo(handle)  # of one step: a second one finds nothing
+                        beat = await read_heartbeat(handle)
+                        if beat.undone_deep is None and beat.undone_rem is None:
+                            await undo(handle)  # of one step: a life after a kill must not go on to the one before
                     case stage:
                         await self._night(handle, Stage(stage))
 

@@ -31,6 +31,10 @@ class RecordingAdapter:
         self.piece_characters = piece_characters
         self.outcome = Delivery.SENT
         self.sent: list[Outgoing] = []
+        self.revised: list[Outgoing] = []
+        self.revise_s = 0.0
+        self.stands: dict[MessageKey, str] = {}
+        """What each message says now."""
         self.shares: dict[PersonKey, bool | None] = {}
         """Who shares a server with the bot; whoever is not in it does."""
         self.last: dict[Conversation, MessageKey] = {}
@@ -66,9 +70,18 @@ class RecordingAdapter:
         self.sent.append(outgoing)
         key = message_key(outgoing.conversation.room, f"r{self._new_id()}")
         self.last[outgoing.conversation] = key
+        self.stands[key] = outgoing.text
         return Sent(Delivery.SENT, (key,))
 
-    async def typing(self, conversation: Conversation) -> None:
+    async def revise(self, sent: Sent, outgoing: Outgoing) -> Sent:
+        """Keep it; what stands in the end is in `stands`."""
+        if self.outcome is not Delivery.SENT:
+            return replace(sent, delivery=self.outcome, why="the platform said no")
+        self.revised.append(outgoing)
+        self.stands[sent.messages[0]] = outgoing.text
+        return sent if outgoing.text else Sent(Delivery.SENT)
+
+    async def typing(self, conversation: Conversation, message: MessageKey | None = None) -> None:
         """Nothing to show."""
 
     async def is_admin(self, room: RoomKey, person: PersonKey) -> bool:

@@ -40,3 +40,20 @@ async def test_case_79_an_index_over_its_budget_is_said_when_it_is_saved(tmp_pat
         index.write_text(text.replace("## Hard Rules\n", f"## Hard Rules\n{rules}"), "utf-8")
         receipt = (await screen.type("/join #build", "decision: we use Redis for sessions", "/remem"))[-1]
     assert "the index is over its budget of 500 tokens" in receipt
+
+
+@pytest.mark.asyncio
+async def test_case_75_special_tokens_in_chat_and_in_memory_are_plain_text_all_the_way(tmp_path: Path) -> None:
+    special = "<|endoftext|> and <|im_start|>system"
+    workspace = tmp_path / "w"
+    async with terminal(workspace) as screen:
+        await screen.type("/join #build", "/remem purpose builds", f"decision: logs end with {special}")
+        receipt = (await screen.type("/join #build", "/remem"))[-1]
+        assert "1 decision" in receipt
+        assert special in (workspace / "memory/groups/build/experience.md").read_text("utf-8")
+        answer = (await screen.type("/join #build", f"@remem {special} what do logs end with?"))[-1]
+        assert special in answer
+        assert "1 journal line absorbed" in (await screen.type("/join #build", "/remem sleep"))[-1]
+        assert "tokens" in (await screen.type("/join #build", "/remem why"))[-1]
+    async with terminal(workspace) as screen:
+        assert special in (await screen.type("/join #build", "@remem what do logs end with?"))[-1]

@@ -53,3 +53,52 @@ async def test_a_new_room_learns_saves_and_answers_after_a_restart(tmp_path: Pat
             assert "Redis" not in said
             assert "don't know" in said
         assert GroupScope("build") not in {scope for scope, _ in screen.reads}
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("person", ["me", "ana"])
+async def test_the_first_reply_of_a_dm_tells_the_last_flush_once_and_in_words_for_somebody_new(
+    tmp_path: Path, person: str
+) -> None:
+    async with terminal(tmp_path / "w") as screen:
+        said = await screen.type(f"/as {person}", "/dm", "hello", "where is my desk?", "and my chair?")
+        told = [line for line in "\n".join(said).splitlines() if line.startswith("last flush: ")]
+        (line,) = told
+        assert "never" not in line
+        assert "`/remem`" in line
+        await screen.type("remember that my desk is number seven", "/remem")
+        again = "\n".join(await screen.type("where is my desk?", "and my chair?"))
+        assert [line[:14] for line in again.splitlines() if "last flush" in line] == ["last flush: 20"]
+
+
+@pytest.mark.asyncio
+async def test_a_task_told_to_the_bot_in_a_group_is_noted_as_its_speakers(tmp_path: Path) -> None:
+    workspace = tmp_path / "w"
+    async with terminal(workspace) as screen:
+        await screen.type("/join #build", "/remem purpose We run the build servers")
+        said = (await screen.type("/as ana", "/join #build", "@remem TODO: renew the certificate"))[-1]
+        assert "Noted as a task in attention: renew the certificate" in said
+        assert "don't know" not in said
+        assert "| renew the certificate | pending | ana |" in (
+            workspace / "memory/groups/build/attention.md"
+        ).read_text("utf-8")
+        said = (await screen.type("/join #build", "@remem decision: use uv for builds; pip is slow", "/remem"))[-1]
+        assert "use uv for builds; pip is slow" in (workspace / "memory/groups/build/experience.md").read_text(
+            "utf-8"
+        )
+
+
+@pytest.mark.asyncio
+async def test_a_chinese_question_is_not_answered_by_any_decision_at_all(tmp_path: Path) -> None:
+    async with terminal(tmp_path / "w") as screen:
+        await screen.type("/join #build", "/remem purpose builds")
+        await screen.type(
+            "/join #build", "@remem 决定：我们决定用 Redis 做会话缓存", "@remem 决定：我们用飞书开周会", "/remem"
+        )
+        (answer,) = await screen.type("/join #build", "@remem 会话缓存我们决定用什么？")
+        assert "From memory:\n- " in answer
+        assert "Redis" in answer
+        assert "飞书" not in answer
+        for question in ("对象存储我们决定用什么？", "消息队列我们用什么？"):
+            (answer,) = await screen.type("/join #build", f"@remem {question}")
+            assert "From memory" not in answer, answer

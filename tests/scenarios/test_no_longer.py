@@ -20,7 +20,11 @@ ASKED = "what did we decide for the session cache?"
         ("We use Redis for the cache", "We don't use Redis for the cache anymore", True),
         ("We use Redis for the cache", "We do not use Redis for the cache any more", True),
         ("We use Redis for the cache", "We no longer use Redis for the cache, we use Valkey", True),
-        ("We use Redis for the cache", "Because it was slow, we no longer use Redis for the cache; Valkey it is", True),
+        (
+            "We use Redis for the cache",
+            "As it was slow, we no longer use Redis for the cache; Valkey it is",
+            True,
+        ),
         ("Wir nutzen Redis für den Cache", "Wir nutzen Redis nicht mehr für den Cache", True),
         ("Wir nutzen Redis für den Cache", "Wir nutzen kein Redis mehr für den Cache", True),
         ("我们用 Redis 做缓存", "我们不再用 Redis 做缓存", True),
@@ -99,11 +103,11 @@ async def test_what_is_said_and_taken_back_in_one_talk_in_a_daily_note(tmp_path:
         await on.says(DM, ANA, "We decided to no longer use Redis for the session cache")
         assert "1 decision " in await on.command(DM, ANA)
         note = (tmp_path / "people/discord-1/memory/2026-04-06.md").read_text()
-        assert note.count("[superseded]") == 1
+        assert note.count("--> [absorbed]") == 1
         await on.command(DM, ANA, "undo")
         assert "no longer" in await on.command(DM, ANA, "undo")
         note = (tmp_path / "people/discord-1/memory/2026-04-06.md").read_text()
-        assert "[superseded]" not in note
+        assert "[absorbed]" not in note
         assert "no longer" not in note
         assert "to use Redis" in note
 

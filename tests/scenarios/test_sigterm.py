@@ -178,6 +178,8 @@ def older(dirty: Path, folder: Path) -> Path:
     """The same as the first remem would have left it: its ledger is to be migrated."""
     workspace = _copied(dirty, folder / "older")
     with closing(sqlite3.connect(workspace / ".remem/ledger.db")) as ledger:
+        ledger.execute("DROP TABLE usage")
+        ledger.execute("DROP TABLE usage_reports")
         ledger.execute("DROP INDEX conversations_room")
         ledger.execute("ALTER TABLE conversations DROP COLUMN heard")
         ledger.execute("PRAGMA user_version = 1")

@@ -20,6 +20,21 @@ LEARNED, TASKS, ANCHORS, RAW, BLOCKERS = Part.LEARNED, Part.TASKS, Part.ANCHORS,
 
 
 @pytest.mark.asyncio
+@pytest.mark.parametrize("copies", [1, 2, 9])
+async def test_a_use_of_a_block_that_was_copied_counts_once(copies: int) -> None:
+    """A block without a message is known by its day, until the first use gives it one: then a copy is known by it."""
+    bed = Bed()
+    bed.put("experience", page_of("Experience", [record("CI moved to Buildkite", 3) for _ in range(copies)]))
+    bed.note("2026-08-31", note("CI moved to Buildkite", 1))
+    before = dict(bed.pages())
+    report = await bed.sleep(Stage.DEEP)
+    assert not report.problem, "it was applied again and again, to one copy after the other"
+    assert [one.hit_count for one in bed.records()] == [1, *[0] * (copies - 1)]
+    await bed.undo()
+    assert bed.pages() == before
+
+
+@pytest.mark.asyncio
 @pytest.mark.parametrize("by_hand", [False, True])
 async def test_a_decision_has_lasting_value_the_first_time(by_hand: bool) -> None:
     bed = Bed()

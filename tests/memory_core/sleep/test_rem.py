@@ -102,6 +102,60 @@ async def test_of_records_that_are_equal_to_the_letter_one_stays() -> None:
     assert bed.titles() == ["a toad"], "what does not change is not taken for its copy when the plan is applied again"
 
 
+def twice(*records: Record) -> list[Record]:
+    """Of letter-identical records three, then two."""
+    first, second = records
+    return [first, second, first, second, first]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("hits", [0, 1, 2, 6])
+@pytest.mark.parametrize("ago", [59, 60, 66, 100, 180, 240])
+async def test_of_blocks_that_are_equal_to_the_letter_a_second_run_changes_nothing(hits: int, ago: int) -> None:
+    """Three equal blocks and two equal ones of MEDIUM on one page, which say nearly the same: one run does it all."""
+    for one, other in (
+        (record("CI moved to Buildkite", ago, number=1), record("Buildkite is our CI now", ago, number=2)),
+        (record("alerts on for staging", ago, number=1), record("alerts off for staging", ago, number=2)),
+        (record("x", ago, number=1), record("y", ago, number=2)),
+    ):
+        for extra in ((), ("| a | b |",)):
+            bed = Bed()
+            put(bed, *twice(replace(one, value=Value.LOW, hit_count=hits, extra=extra), other))
+            await bed.sleep()
+            once = dict(bed.pages())
+            report = await bed.sleep()
+            assert bed.pages() == once, report.lines
+            assert report.nothing
+
+
+@pytest.mark.asyncio
+async def test_equal_blocks_become_one_before_another_record_is_merged_into_one_of_them() -> None:
+    bed = Bed()
+    twin = replace(record("Buildkite is our CI now", 180, hits=6, value=Value.LOW, number=2), extra=("| a | b |",))
+    other = replace(record("CI moved to Buildkite", 240, hits=5, number=3), extra=("| a | b |",), proven=True)
+    put(bed, twin, other, twin)
+    report = await bed.sleep()
+    assert report.merged == 2
+    (kept,) = bed.records()
+    assert (kept.hit_count, kept.proven) == (17, True)
+    assert (await bed.sleep()).nothing, "one of the two was told apart by the next run alone, which marked it then"
+
+
+@pytest.mark.asyncio
+async def test_a_cap_that_leaves_equal_blocks_is_told_and_the_next_runs_go_on() -> None:
+    bed = Bed()
+    put(bed, *(record("a frog in the pond", 1, number=1) for _ in range(6)))
+    before = dict(bed.pages())
+    few = Caps(max_changes_share=0.0, min_changes=2)
+    report = await bed.sleep(caps=few)
+    assert (report.merged, len(bed.records()), len(report.held_back)) == (2, 4, 1)
+    await bed.undo()
+    assert bed.pages() == before
+    assert [(await bed.sleep(caps=few)).merged for _ in range(2)] == [2, 2]
+    assert (await bed.sleep(caps=few)).merged == 1
+    assert (await bed.sleep(caps=few)).nothing
+
+
 @pytest.mark.asyncio
 @pytest.mark.parametrize(
     ("one", "other"),
@@ -421,3 +475,24 @@ async def test_a_page_with_bytes_that_are_no_text_is_left_alone() -> None:
     bed.stores.put(bed.scope, "experience", raw)  # type: ignore[arg-type]
     assert (await bed.sleep()).nothing
     assert bed.stores.raw(bed.scope, "experience") == raw  # type: ignore[arg-type]
+
+
+@pytest.mark.asyncio
+async def test_what_is_asked_about_every_25_days_outlives_a_busy_rooms_budget_till_it_is_proven() -> None:
+    """Twenty new records a week that nobody asks about, and one record with a question every 25 days."""
+    bed = Bed()
+    asked = record("the canary sings in the cellar", 0, number=1)
+    put(bed, asked)
+    days: dict[int, bool] = {}
+    for day in range(1, 107):
+        bed.clock.advance(86_400)
+        await bed.say(*(f"decision: shelf{day}x{n} keeps plum{day}x{n} and fig{day}x{n}" for n in range(3)))
+        if day % 25 == 3:
+            await bed.use("the canary sings in the cellar", "experience")
+        await bed.flush()
+        if day % 7 == 0:
+            await bed.sleep()
+            days[day] = "the canary sings in the cellar" in bed.titles()
+            assert counted_lines(bed.text("experience")) <= 200
+    assert all(days.values()), days
+    assert bed.record("the canary sings in the cellar").proven

@@ -11,6 +11,7 @@ import ssl
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
@@ -23,7 +24,7 @@ from tests.peers.discord.gateway import MESSAGE_CONTENT, Gateway
 from tests.peers.discord.interactions import Interaction
 from tests.peers.discord.proxy import HOSTS, ConnectProxy
 from tests.peers.discord.rest import Rest
-from tests.peers.discord.rules import Refused
+from tests.peers.discord.rules import EDITS, EDITS_S, Bucket, Refused
 from tests.peers.discord.world import (
     DM,
     EPHEMERAL,
@@ -71,6 +72,16 @@ class Said:
     pings: frozenset[str]
 
 
+@dataclass(frozen=True)
+class Edit:
+    """One edit of a message of the bot: what it says now, whom that would notify, and when."""
+
+    message: Message
+    text: str
+    pings: frozenset[str]
+    at_s: float
+
+
 @dataclass
 class Order:
     """A refusal that a test ordered."""
@@ -99,6 +110,8 @@ class LocalDiscord:
         self.closed_dms: set[int] = set()
         self.calls: list[Call] = []
         self.said: list[Said] = []
+        self.edits: list[Edit] = []
+        self.edits_bucket = Bucket(EDITS, EDITS_S)
         self.gateway = Gateway(self)
         self.refusals: list[Order] = []
         self._news = asyncio.Condition()
@@ -312,6 +325,30 @@ class LocalDiscord:
                 await self.enter_thread(message.channel)
             await self.announce("MESSAGE_CREATE", message)
         await self.changed()
+
+    async def change(self, message: Message, body: Json, *, pings: frozenset[str]) -> None:
+        """The bot's message says something else now; the gateway tells."""
+        message.text, message.edited_at = body.get("content") or message.text, datetime.now(UTC)
+        self.edits.append(Edit(message, message.text, pings, self.clock()))
+        await self.announce("MESSAGE_UPDATE", message)
+        await self.changed()
+
+    async def take_away(self, message: Message) -> None:
+        """A message is gone; the gateway tells."""
+        message.channel.messages.pop(message.id)
+        guild = {"guild_id": str(message.channel.guild.id)} if message.channel.guild else {}
+        await self.gateway.emit(
+            "MESSAGE_DELETE", {"id": str(message.id), "channel_id": str(message.channel.id)} | guild
+        )
+        await self.changed()
+
+    def stands(self, channel: Channel) -> list[str]:
+        """What the bot's messages in a channel say now, in order."""
+        return [said.text for _, said in sorted(channel.messages.items()) if said.author is self.bot]
+
+    async def until(self, found: Callable[[], bool], what: str, deadline_s: float = DEADLINE_S) -> None:
+        """Wait until something that the bot did made `found` true."""
+        await self._until(found, deadline_s, lambda: f"{what} did not come; said: {[one.text for one in self.said]}")
 
     async def enter_thread(self, thread: Channel) -> None:
         """The bot becomes a member of a thread."""

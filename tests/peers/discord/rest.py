@@ -62,6 +62,8 @@ class Rest:
             ("GET", "/channels/{channel}", self._channel),
             ("POST", "/channels/{channel}/messages", self._send),
             ("GET", "/channels/{channel}/messages", self._history),
+            ("PATCH", "/channels/{channel}/messages/{message}", self._edit),
+            ("DELETE", "/channels/{channel}/messages/{message}", self._delete),
             ("POST", "/channels/{channel}/typing", self._typing),
             ("POST", "/interactions/{id}/{token}/callback", self._callback),
             ("POST", "/webhooks/{app}/{token}", self._followup),
@@ -191,6 +193,28 @@ class Rest:
             flags=body.get("flags") or 0,
             nonce=body.get("nonce"),
         )
+
+    def _known_message(self, request: web.Request) -> Message:
+        message = self._known_channel(request).messages.get(int(request.match_info["message"]))
+        if message is None:
+            raise rules.unknown("Message", 10008)
+        return message
+
+    async def _edit(self, request: web.Request, body: Json) -> Json:
+        """Edit Message: only one's own text, and not faster than the channel's bucket allows."""
+        message = self._known_message(request)
+        if message.author is not self._peer.bot:
+            raise Refused(403, 50005, "Cannot edit a message authored by another user")
+        self._peer.edits_bucket.take(message.channel.id, self._peer.clock())
+        rules.check_message({"content": message.text, "components": message.components} | body)
+        await self._peer.change(message, body, pings=rules.pings(body, None))
+        return message.payload(self._peer.users)
+
+    async def _delete(self, request: web.Request, _: Json) -> None:
+        message = self._known_message(request)
+        if message.author is not self._peer.bot:
+            raise rules.no_permission()
+        await self._peer.take_away(message)
 
     async def _history(self, request: web.Request, _: Json) -> list[Json]:
         """The newest messages, those before an id, or the next ones after it; newest first. Without the permission to

@@ -73,6 +73,29 @@ def rate_limited(retry_after_s: float) -> Refused:
     return refused
 
 
+EDITS, EDITS_S = 5, 5.0
+"""So many edits in so many seconds one channel takes (a bucket of its own; not documented, measured by many)."""
+
+
+class Bucket:
+    """Counts calls of one kind, a channel each."""
+
+    def __init__(self, calls: int, seconds: float) -> None:
+        self.calls = calls
+        self.seconds = seconds
+        self._made: dict[int, list[float]] = {}
+
+    def take(self, channel: int, now_s: float) -> None:
+        """Count one. Raises Refused (429, with the bucket's headers) where it is one too many."""
+        recent = [at_s for at_s in self._made.get(channel, []) if now_s - at_s < self.seconds]
+        if len(recent) >= self.calls:
+            refused = rate_limited(round(self.seconds - (now_s - recent[0]), 3))
+            refused.headers |= {"X-RateLimit-Bucket": "edits", "X-RateLimit-Limit": str(self.calls)}
+            refused.headers |= {"X-RateLimit-Remaining": "0", "X-RateLimit-Scope": "user"}
+            raise refused
+        self._made[channel] = [*recent, now_s]
+
+
 def check_message(body: Json) -> None:
     """Content, components and mention rules of a message that is being sent."""
     content = body.get("content") or ""

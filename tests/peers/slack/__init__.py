@@ -27,6 +27,6 @@ peer      SlackPeer: the driver
 
 from tests.peers.slack.delivery import Attempt, Delivered
 from tests.peers.slack.peer import SlackPeer
-from tests.peers.slack.world import Call, Channel, Post, SlackRefuses, User
+from tests.peers.slack.world import Call, Channel, Edit, Post, SlackRefuses, User
 
-__all__ = ["Attempt", "Call", "Channel", "Delivered", "Post", "SlackPeer", "SlackRefuses", "User"]
+__all__ = ["Attempt", "Call", "Channel", "Delivered", "Edit", "Post", "SlackPeer", "SlackRefuses", "User"]

@@ -13,7 +13,7 @@ from aiohttp import web
 
 from tests.peers.slack.delivery import Delivered, Transport
 from tests.peers.slack.web_api import Fault, WebApi
-from tests.peers.slack.world import Call, Channel, Json, Post, SlackRefuses, User, World
+from tests.peers.slack.world import Call, Channel, Edit, Json, Post, SlackRefuses, User, World
 
 SCOPES = frozenset(
     {
@@ -36,6 +36,7 @@ class SlackPeer:
         self.api = WebApi(self.world, self.bot.id, self.bot_id, self.bot_token, self.app_token)
         self.api.scopes = set(SCOPES)
         self.api.on_post = self._echo
+        self.api.on_change = self._changed
         self.transport = Transport(self.world, mode, self.signing_secret)
         self.transport.tickets = self.api.tickets
         self.echoes = True
@@ -110,6 +111,15 @@ class SlackPeer:
     def posts(self) -> list[Post]:
         """Everything that the bot said so far."""
         return self.world.posts
+
+    @property
+    def edits(self) -> list[Edit]:
+        """Every edit that the bot made so far."""
+        return self.world.edits
+
+    def stands(self, channel: Channel) -> list[str]:
+        """What the bot's messages in a channel say now, in order."""
+        return [str(said["text"]) for said in channel.messages.values() if said.get("bot_id") == self.bot_id]
 
     def calls(self, method: str = "") -> list[Call]:
         """The Web API calls so far, of one method or all."""
@@ -408,3 +418,12 @@ class SlackPeer:
             task = asyncio.get_running_loop().create_task(self.event(channel, self._in_channel(channel, message)))
             self._echoing.add(task)
             task.add_done_callback(self._echoing.discard)
+
+    def _changed(self, channel: Channel, after: Json | None, before: Json) -> None:
+        """The bot's own edit, or deletion, comes back to it."""
+        changed: Json = {"type": "message", "hidden": True, "ts": self.world.ts(), "previous_message": before}
+        if after is None:
+            changed |= {"subtype": "message_deleted", "deleted_ts": before["ts"]}
+        else:
+            changed |= {"subtype": "message_changed", "message": after}
+        self._echo(channel, changed)

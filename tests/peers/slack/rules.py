@@ -14,6 +14,9 @@ from tests.peers.slack.world import Channel, Json
 
 TEXT_CHARACTERS = 40_000
 SHOWN_CHARACTERS = 4_000
+EDIT_CHARACTERS = 4_000
+EDITS_A_MINUTE = 50
+"""Tier 3: of chat.update and of chat.delete, each for the whole workspace."""
 SECTION_CHARACTERS = 3_000
 BLOCKS = 50
 ALL_BLOCKS_CHARACTERS = 13_200
@@ -22,6 +25,8 @@ SCOPE_OF = {
     "chat.postMessage": "chat:write",
     "chat.postEphemeral": "chat:write",
     "chat.update": "chat:write",
+    "chat.delete": "chat:write",
+    "assistant.threads.setStatus": "chat:write",
     "users.info": "users:read",
     "conversations.open": "im:write",
     "files.getUploadURLExternal": "files:write",

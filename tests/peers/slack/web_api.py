@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections import defaultdict, deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from aiohttp import web
 
 from tests.peers.slack import rules
-from tests.peers.slack.world import Call, Channel, Json, Post, World
+from tests.peers.slack.world import Call, Channel, Edit, Json, Post, World
 
 URL_USES = 5
 
@@ -43,7 +44,9 @@ class WebApi:
         self.response_urls: dict[str, tuple[str, str, int]] = {}
         self.on_post: Callable[[Channel, Json], None] = lambda channel, message: None
         self.tickets: set[str] = set()
+        self.on_change: Callable[[Channel, Json | None, Json], None] = lambda channel, after, before: None
         self._files: dict[str, tuple[str, str]] = {}
+        self._edited: defaultdict[str, list[float]] = defaultdict(list)
 
     def routes(self) -> list[web.RouteDef]:
         """What the web server serves for it."""
@@ -60,6 +63,8 @@ class WebApi:
         if method in self.gates:
             await self.gates[method].wait()
         token = request.headers.get("Authorization", "").removeprefix("Bearer ") or str(arguments.pop("token", ""))
+        if self._too_many(method):
+            self.faults[method].appendleft(Fault("ratelimited", 429, 1.0))
         if self.faults[method]:
             fault = self.faults[method].popleft()
             self._note(method, arguments, fault.error)
@@ -96,6 +101,8 @@ class WebApi:
             "users.info": self._user,
             "chat.postMessage": self._post,
             "chat.update": self._update,
+            "chat.delete": self._delete,
+            "assistant.threads.setStatus": self._status,
             "chat.postEphemeral": self._ephemeral,
             "files.getUploadURLExternal": self._upload_url,
             "files.completeUploadExternal": self._upload_done,
@@ -190,16 +197,51 @@ class WebApi:
         self.on_post(channel, message)
         return {"channel": channel.id, "ts": message["ts"], "message": message}
 
-    def _update(self, arguments: Json) -> Json:
-        text, _ = self._content(arguments)
+    def _own(self, arguments: Json, refusal: str) -> tuple[Channel, Json]:
+        """The bot's own message that is to be changed."""
         channel, _ = self._place(arguments)
         message = channel.messages.get(str(arguments.get("ts", "")))
         if message is None:
             raise _Refuses("message_not_found")
         if message.get("bot_id") != self.bot_id:
-            raise _Refuses("cant_update_message")
-        message["text"] = text
+            raise _Refuses(refusal)
+        return channel, message
+
+    def _update(self, arguments: Json) -> Json:
+        text, _ = self._content(arguments)
+        if len(text) > rules.EDIT_CHARACTERS:
+            raise _Refuses("msg_too_long")
+        channel, message = self._own(arguments, "cant_update_message")
+        before = dict(message)
+        message |= {"text": text, "edited": {"user": self.bot, "ts": self.world.ts()}}
+        parse, links = arguments.get("parse"), bool(arguments.get("link_names"))
+        at_s = time.monotonic()
+        self.world.edits.append(
+            Edit(channel.id, str(message["ts"]), text, at_s, str(parse) if parse else None, links)
+        )
+        self.on_change(channel, dict(message), before)
         return {"channel": channel.id, "ts": message["ts"], "text": text}
+
+    def _delete(self, arguments: Json) -> Json:
+        channel, message = self._own(arguments, "cant_delete_message")
+        channel.messages.pop(str(message["ts"]))
+        self.on_change(channel, None, dict(message))
+        return {"channel": channel.id, "ts": message["ts"]}
+
+    def _status(self, arguments: Json) -> Json:
+        channel = self._channel({"channel": arguments.get("channel_id")})
+        if (why := rules.thread_refused(channel, str(arguments.get("thread_ts", "")))) and "status" in arguments:
+            raise _Refuses(why)
+        return {}
+
+    def _too_many(self, method: str) -> bool:
+        """Are there more edits (or deletions) in a minute than Slack takes?"""
+        if method not in {"chat.update", "chat.delete"}:
+            return False
+        now_s = time.monotonic()
+        self._edited[method] = [at_s for at_s in self._edited[method] if now_s - at_s < 60.0]
+        self._edited[method].append(now_s)
+        return len(self._edited[method]) > rules.EDITS_A_MINUTE
 
     def _ephemeral(self, arguments: Json) -> Json:
         text, blocks = self._content(arguments)

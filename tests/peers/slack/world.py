@@ -102,6 +102,24 @@ class Post:
 
 
 @dataclass(frozen=True, slots=True)
+class Edit:
+    """One edit of a message of the bot, and when. `parse` None: Slack reads it as if a person had typed it."""
+
+    channel: str
+    ts: str
+    text: str
+    at_s: float
+    parse: str | None = None
+    link_names: bool = False
+
+    @property
+    def pings(self) -> tuple[str, ...]:
+        """Every mention that notifies: marked ones, and typed ones where they are looked for."""
+        typed = re.findall(r"@\w+", self.text) if self.parse != "none" or self.link_names else []
+        return (*_PINGS.findall(self.text), *typed)
+
+
+@dataclass(frozen=True, slots=True)
 class Call:
     """One call of the Web API and what it was answered (`ok` or the error)."""
 
@@ -120,6 +138,7 @@ class World:
         self.channels: dict[str, Channel] = {}
         self.posts: list[Post] = []
         self.calls: list[Call] = []
+        self.edits: list[Edit] = []
         self._numbers = itertools.count(1)
         self._bell = asyncio.Event()
 

@@ -1,4 +1,4 @@
-"""How good is an extractor on the labelled conversations of data/extraction.jsonl?
+"""How good is an extractor on labelled conversations? Pure counting.
 
 A settled candidate is right when it matches a labelled fact that no earlier candidate took: its kind is one of the
 fact's, its body holds the fact's words, it cites one of the fact's messages, and its date is the fact's where that
@@ -11,79 +11,14 @@ Every row's kind is the candidate's own (precision) or the fact's first (recall)
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, timedelta
-from pathlib import Path
 
-from pydantic import TypeAdapter
-
+from bot.evaluation.labelled import ROOM, Fact, Labelled
 from memory_core.candidates import Candidate, Request
-from memory_core.ids import Conversation, PersonKey, RoomKey, message_key
+from memory_core.ids import message_key
 from memory_core.layouts import Kind
-from memory_core.messages import Message, Voice
-
-LABELLED = Path(__file__).parent / "data" / "extraction.jsonl"
-MONDAY = datetime(2026, 4, 6, 9, 0, tzinfo=UTC)
-_ROOM = RoomKey("console:build")
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """One message of a labelled conversation."""
-
-    who: str
-    text: str
-    voice: Voice = Voice.PERSON
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """One labelled fact: acceptable kinds, words of the body, positions of the messages that state it."""
-
-    kinds: tuple[Kind, ...]
-    words: tuple[str, ...]
-    sources: tuple[int, ...]
-    settled: bool = True
-    optional: bool = False
-    due: date | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Labelled:
-    """One labelled conversation."""
-
-    id: str
-    lang: str
-    held_out: bool
-    direct: bool
-    messages: tuple[Said, ...]
-    facts: tuple[Fact, ...]
-
-    @property
-    def request(self) -> Request:
-        """The conversation as an extractor gets it: one message a minute from Monday 2026-04-06 09:00 UTC."""
-        return Request(tuple(self._message(at, said) for at, said in enumerate(self.messages)), direct=self.direct)
-
-    def _message(self, at: int, said: Said) -> Message:
-        return Message(
-            key=message_key(_ROOM, str(at)),
-            conversation=Conversation(_ROOM),
-            author=PersonKey(f"console:{said.who}"),
-            author_name=said.who,
-            text=said.text,
-            sent_at=MONDAY + timedelta(minutes=at),
-            voice=said.voice,
-        )
-
-
-def load(path: Path = LABELLED) -> tuple[Labelled, ...]:
-    """The labelled conversations of a file; its first line is about the file."""
-    lines = path.read_text(encoding="utf-8").splitlines()[1:]
-    reader = TypeAdapter(Labelled)
-    return tuple(reader.validate_python(json.loads(line)) for line in lines)
 
 
 @dataclass(slots=True)
@@ -108,10 +43,21 @@ class Score:
         """The share of settled facts that were found; 1 where there are none."""
         return _share(self.found["all"], self.missed["all"])
 
+    def rows(self) -> Sequence[str]:
+        """The names of what was counted: `all`, `lang:…`, `kind:…`."""
+        return sorted({*self.right, *self.wrong, *self.found, *self.missed}, key=lambda row: (":" in row, row))
+
+    def precise(self, row: str) -> tuple[int, int]:
+        """How many candidates are right, and how many there are."""
+        return self.right[row], self.right[row] + self.wrong[row]
+
+    def recalled(self, row: str) -> tuple[int, int]:
+        """How many facts were found, and how many there are."""
+        return self.found[row], self.found[row] + self.missed[row]
+
     def table(self) -> str:
         """One line per language and kind."""
-        rows = sorted({*self.right, *self.wrong, *self.found, *self.missed}, key=lambda row: (":" in row, row))
-        return "\n".join(self._row(row) for row in rows)
+        return "\n".join(self._row(row) for row in self.rows())
 
     def _row(self, row: str) -> str:
         right, wrong, found, missed = (count[row] for count in (self.right, self.wrong, self.found, self.missed))
@@ -125,11 +71,12 @@ def score(conversations: Iterable[Labelled], extract: Callable[[Request], Sequen
     """Run `extract` over the conversations and count."""
     result = Score()
     for conversation in conversations:
-        _score_one(conversation, extract(conversation.request), result)
+        score_one(conversation, extract(conversation.request), result)
     return result
 
 
-def _score_one(conversation: Labelled, candidates: Sequence[Candidate], result: Score) -> None:
+def score_one(conversation: Labelled, candidates: Sequence[Candidate], result: Score) -> None:
+    """Count what was found in one conversation."""
     left = list(conversation.facts)
     for candidate in candidates:
         fact = next((fact for fact in _by_choice(left) if _matches(candidate, fact, conversation)), None)
@@ -167,7 +114,7 @@ def _by_choice(facts: Sequence[Fact]) -> Iterator[Fact]:
 
 
 def _matches(candidate: Candidate, fact: Fact, conversation: Labelled) -> bool:
-    keys = {message_key(_ROOM, str(at)) for at in fact.sources}
+    keys = {message_key(ROOM, str(at)) for at in fact.sources}
     body = candidate.body.casefold()
     return (
         candidate.kind in fact.kinds

@@ -1,0 +1,1 @@
+"""Labelled conversations, how they are read, and how an extractor is scored on them."""
