@@ -338,7 +338,7 @@ async def test_slack_a_model_that_fails_after_the_first_words_ends_them_with_a_l
         await on.shown("The first words")
         await on.writer.breaks(ModelFailed(Failure.DOWN, "The model cannot be reached."))
         await on.shown("The model cannot be reached.")
-        assert on.peer.stands(on.build)[-1].startswith("The first words\n\n")
+        assert on.peer.stands(on.build)[-1].startswith("The first words\n\nThe model cannot be reached")
         await on.asks("write again")
         await on.writer.ends("Here it is.")
         await on.shown("Here it is.")
