@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from bot.evaluate import Spent, measured
+from bot.evaluate import Spent, by_model, measured
 from bot.evaluation.labelled import LABELLED, load
 from memory_core.errors import BadInput
 from memory_core.extract import RulesExtractor
 from tests.bot.command_line import CommandLine
 from tests.bot.model_reader import Reader, answer, draft
+from tests.peers.openai_server import OpenAIServer, Status, call
+from tests.scenarios.terminal import settings
 
 LINES = LABELLED.read_text("utf-8").splitlines()
 EVERY = load()
@@ -76,6 +78,23 @@ async def test_a_model_is_measured_as_a_save_would_use_it() -> None:
     for run in reader.money.runs:
         spent.runs.append(run)
     assert spent.line().startswith("3 requests")
+
+
+@pytest.mark.asyncio
+async def test_the_model_of_the_settings_is_measured(tmp_path: Path) -> None:
+    keep = call("keep", **answer(draft("stack", "Tech-Stack für das neue Portal: SvelteKit und Rust", "m1")))
+    some = [one for one in EVERY if one.id == "de-stack"]
+    async with OpenAIServer(otherwise=keep) as server:
+        given = settings(tmp_path, memory_model=f"openai:{server.models[0]}", model_base_url=server.base_url)
+        result = await by_model(given, some)
+        assert (result.kept_out.right["all"] + result.tuned.right["all"], result.failed) == (1, 0)
+        assert result.notes[0].startswith("1 requests, 57 tokens")
+        server.otherwise = Status(500, None, "server_error")
+        assert (await by_model(given, some)).failed == 1
+        server.otherwise = Status(401, "invalid_api_key")
+        with pytest.raises(BadInput):
+            await by_model(given, some)
+        assert server.refused == []
 
 
 @pytest.mark.asyncio
