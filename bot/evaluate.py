@@ -122,7 +122,7 @@ async def _by_model(settings: Settings, conversations: Sequence[Labelled]) -> Me
     from bot.models.extraction import ModelExtractor
     from bot.models.providers import chosen
 
-    picked = chosen(settings)
+    picked = await asyncio.to_thread(chosen, settings)
     spent, rules = Spent(), Rules()
     extractor = ModelExtractor(
         picked.memory,

@@ -185,17 +185,20 @@ class Streaming:
 
     # -- the end --------------------------------------------------------------------------------------------------
 
-    async def finish(self, text: str) -> None:
-        """Say the whole answer, unless the question is answered or gone. Raises LedgerFailed."""
-        await self._to_its_end(self._finish(text))
+    async def finish(self, text: str) -> bool:
+        """Say the whole answer; False where the question is answered or gone. Raises LedgerFailed."""
+        return await self._to_its_end(self._finish(text))
 
-    async def _finish(self, text: str) -> None:
+    async def _finish(self, text: str) -> bool:
         self._ended = True
         await self._quiet()
         if self._gone:
             await self._take_back()
-        elif await self.claim():
+            return False
+        claimed = await self.claim()
+        if claimed:
             await self._end(text)
+        return claimed
 
     async def fail(self, line: str) -> bool:
         """End what stands with `line`. False: nothing stands, and the line may be said in the answer's place.

@@ -358,8 +358,8 @@ class Turn:
         lines = [*notes, reply.text, *kept, *unread(disclosure), *at_breaker(disclosure)]
         if begins and ask.direct:
             lines.append(await last_flush(handle))
-        talk.answered = True
-        await answer.finish("\n\n".join(filter(None, lines)))
+        if await answer.finish("\n\n".join(filter(None, lines))):
+            talk.answered = True
 
     async def _disclose(self, incoming: Incoming, handle: Handle, talk: Talk) -> Disclosure:
         """What the agent may see of the scope's memory for this message; it counts in the conversation's session."""

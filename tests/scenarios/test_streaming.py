@@ -42,6 +42,7 @@ class Platform(RecordingAdapter):
     def __init__(self, workspace: Path) -> None:
         super().__init__("discord", lambda: str(next(_ids)))
         self.workspace = workspace
+        self.revise_s = 0.0
         self.open = asyncio.Event()
         self.open.set()
         self.owed_at: list[int] = []

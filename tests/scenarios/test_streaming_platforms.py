@@ -380,5 +380,8 @@ async def test_the_console_prints_the_new_part_as_it_comes(tmp_path: Path) -> No
         await until(lambda: "last flush" in "".join(shown), "the end")
         await until(lambda: "".join(shown).endswith("\n"), "the end of the line")
     assert shown[0] == "remem: We chose"
-    assert "".join(shown).startswith("remem: We chose Redis.\n\nlast flush: none yet")
+    answer, flush = "".join(shown).split("\n\n")
+    assert answer == "remem: We chose Redis."
+    assert flush.startswith("last flush: ")
+    assert flush.count("\n") == 1
     assert await asyncio.to_thread(_kept, tmp_path / "w", "We chose") == 1
