@@ -6,6 +6,7 @@ async with terminal(workspace, agent=speaking(model)) as screen: …
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
@@ -51,6 +52,8 @@ class Model:
     script: list[Answer] = field(default_factory=list)
     otherwise: str = "I have nothing to add."
     requests: list[list[ModelMessage]] = field(default_factory=list)
+    go_on: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set by a test: the model writes no further than a `|` before that."""
 
     async def __call__(self, messages: list[ModelMessage], info: AgentInfo) -> AsyncIterator[Answer]:
         """The next answer."""
@@ -60,7 +63,10 @@ class Model:
             yield answer
             return
         for word in answer.split(" "):
-            yield f"{word} "
+            if word == "|":
+                await self.go_on.wait()
+            else:
+                yield f"{word} "
 
     @property
     def results(self) -> list[str]:

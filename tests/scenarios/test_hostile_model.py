@@ -266,8 +266,8 @@ async def test_whatever_a_hostile_model_calls_it_reaches_one_memory_only(tmp_pat
     reads = sum(touch.call in {"read", "stamp"} for touch in touches)
     writes = sum(touch.call == "commit" for touch in touches)
     print(  # noqa: T201
-        f"{model.made} calls in {answers} answers {dict(model.tools.most_common(6))}; {reads} reads, "
-        f"{writes} writes; of other scopes {sum(touch.scope != HOME for touch in touches)}; refused: {dict(model.refused)}"
+        f"{model.made} calls, {answers} answers: {dict(model.tools.most_common(6))}; {reads} reads, {writes} writes; "
+        f"of other scopes {sum(touch.scope != HOME for touch in touches)}; refused: {dict(model.refused)}"
     )
     assert foreign == set()
     assert not {"ops", "ops.md", "main", "passwd", "MEMORY.md", "USER.md"} & opened
