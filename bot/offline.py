@@ -38,6 +38,8 @@ _ASKS_WHAT_WE_SAID = re.compile(
 )
 _OWN_LINE = re.compile(r"- (?:last flush|pending): ")
 """What remem itself notes in the environment snapshot: no fact of the room."""
+_ASIDE = re.compile(r"\n\((?:@|replaces: |in conflict with: )[^\n]*\)|[ \t]\(@[^()\n]*\)$", re.MULTILINE)
+"""The source of a part, and what it replaces or contradicts, as they are disclosed."""
 _BOARDS = frozenset({Form.ATTENTION, Form.ACTIVE, Form.CHANNEL})
 """The pages of what is being done, in which remem notes its own flushes."""
 _OPEN = _BOARDS | {Form.STATE}
@@ -156,8 +158,8 @@ def _quoting(memory: Sequence[_Quotable], hits: Sequence[Hit]) -> Reply:
 
 
 def _same(one: _Quotable, other: _Quotable) -> bool:
-    """Does one of two parts say all that the other says?"""
-    first, second = set(terms(one.placed.unit.body)), set(terms(other.placed.unit.body))
+    """Does one of two parts say all that the other says? Who said it, and what it replaces, is not what it says."""
+    first, second = (set(terms(_ASIDE.sub("", part.placed.unit.body))) for part in (one, other))
     shorter = min(len(first), len(second))
     return shorter > 0 and len(first & second) >= 0.9 * shorter
 

@@ -33,7 +33,7 @@ class Parts:
     context_tokens: int = 16_000
     people_on_discord: bool = False
     has_model: bool = False
-    """A model answers: what it costs is told."""
+    """A model answers, or reads what is saved: what it costs is told."""
     welcome: Welcome = field(default_factory=Welcome)
     answers_per_person: int = 0
     answers_per_room: int = 0

@@ -135,7 +135,10 @@ class Saving:
     async def correct(self, scope: Scope, words: str, said: Message) -> Corrected | None:
         """Supersede the record that the words find by what was said; None while a save runs. Raises RememError."""
         handle = self._handles.open(scope)
-        return await self._flushing.alone(handle, correct(handle, words, said, await zone_of(handle)))
+        corrected = await self._flushing.alone(handle, correct(handle, words, said, await zone_of(handle)))
+        if corrected is not None and corrected.new is not None:
+            self._conversations.end_sessions(scope)  # what was disclosed holds the old words
+        return corrected
 
     async def write(
         self, scope: Scope, candidate: Candidate, *, rooms: Iterable[RoomKey] = ()
@@ -146,7 +149,10 @@ class Saving:
         """
         handle = self._handles.open(scope)
         await self._index(handle, rooms)
-        return await write_now(handle, candidate, await zone_of(handle))
+        page, record = await write_now(handle, candidate, await zone_of(handle))
+        if record.supersedes:
+            self._conversations.end_sessions(scope)  # what was disclosed holds what is taken back
+        return page, record
 
     async def zone_of(self, scope: Scope) -> tzinfo:
         """Where the scope lives. Raises StoreError."""

@@ -95,7 +95,7 @@ class Upkeep:
         for name, number in unknown.items() - self._asked:
             self._asked.add((name, number))
             for step in (await last_step(self._handles.open(GroupScope(name)).ledger)).steps:
-                if step.number == number and not (step.quiet or step.correction):
+                if step.number == number and step.begins:
                     found[name] = sum(step.kinds.values())
         return found
 

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import TypedDict
 
-from memory_core.errors import BadInput
+from memory_core.errors import BadInput, StoreError
 from memory_core.forms import flush_state
 from memory_core.ids import GroupScope
 from memory_core.layouts import FLUSH_STATE, Layout
@@ -45,8 +45,7 @@ class Aggregate:
         Raises StoreFailed, PageChanged (somebody else wrote it).
         """
         standing = self._tree.read(FILE)
-        told = _told(standing.content) if standing is not None else {}
-        groups = self._groups(counts, told)
+        groups = self._groups(counts, _lines(standing.content) if standing is not None else {})
         text = json.dumps({"groups": groups}, ensure_ascii=False, indent=2) + "\n"
         content = text.encode("utf-8", "replace")
         if standing is None:
@@ -55,30 +54,45 @@ class Aggregate:
             self._tree.replace(FILE, content, standing.stamp)
         return {name: one["flush_number"] for name, one in groups.items() if one["count"] is None}
 
-    def _groups(self, counts: Mapping[str, int], told: Mapping[tuple[str, int], int]) -> dict[str, _Line]:
+    def _groups(self, counts: Mapping[str, int], standing: Mapping[str, _Line]) -> dict[str, _Line]:
+        """A line for each group; where its state file cannot be read, or is none, the line that stands."""
         found: dict[str, _Line] = {}
         for name in self._tree.names(FILE.parent, EntryKind.FOLDER):
+            old = standing.get(name)
             try:
                 read = self._tree.read(self._layout.file(GroupScope(name), FLUSH_STATE))
             except BadInput:
                 continue
-            if read is None:
+            except StoreError:
+                found |= {name: old} if old is not None else {}
                 continue
-            state = flush_state.parse(read.content.decode("utf-8", "replace"))
-            time = state.last_flush_time.isoformat(timespec="seconds") if state.last_flush_time else None
-            found[name] = {
-                "last_flush_time": time,
-                "flush_number": state.flush_number,
-                "count": counts.get(name, told.get((name, state.flush_number))),
-            }
+            if read is not None:
+                found[name] = _line(read.content, counts.get(name), old)
         return found
 
 
-def _told(content: bytes) -> dict[tuple[str, int], int]:
-    """The counts that a standing file tells, by group and flush; a broken one tells none, it is written anew."""
+def _line(content: bytes, count: int | None, old: _Line | None) -> _Line:
+    """What is said of a group, from its state file; the count from the line that stands where it is of that flush."""
+    state = flush_state.parse(content.decode("utf-8", "replace"))
+    time = state.last_flush_time.isoformat(timespec="seconds") if state.last_flush_time else None
+    if count is None and old is not None and old["flush_number"] == state.flush_number:
+        count = old["count"]
+    return {"last_flush_time": time, "flush_number": state.flush_number, "count": count}
+
+
+def _lines(content: bytes) -> dict[str, _Line]:
+    """What a standing file tells of each group; a broken one tells nothing, it is written anew."""
     try:
         groups = json.loads(content)["groups"].items()
-        counts = {(name, one["flush_number"]): one["count"] for name, one in groups}
+        told = [(name, one["last_flush_time"], one["flush_number"], one["count"]) for name, one in groups]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return {}
-    return {flush: count for flush, count in counts.items() if isinstance(count, int)}
+    return {
+        name: {"last_flush_time": time, "flush_number": number, "count": count if _is_number(count) else None}
+        for name, time, number, count in told
+        if (time is None or isinstance(time, str)) and _is_number(number)
+    }
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)

@@ -91,7 +91,9 @@ def waits_text(waiting: Sequence[PageId], blocked: Mapping[PageId, str]) -> str:
 def undone_text(undone: Undone) -> str:
     """What undo took back, from what was read back."""
     if undone.nothing:
-        return "There is nothing to undo: since the last undo nothing was saved or corrected."
+        return "There is nothing to undo: since the last undo nothing was saved, noted or corrected."
+    if undone.noted is not None:
+        return _noted_undone(undone, *undone.noted)
     save = f"{NAMES[Stage(undone.sleep)]} no. {undone.number}" if undone.sleep else f"save no. {undone.number}"
     what = "the last correction" if undone.correction else save
     counted = kinds_counted(undone.kinds or {})
@@ -99,14 +101,31 @@ def undone_text(undone: Undone) -> str:
     if undone.pages:
         lines.append(f"{', '.join(undone.pages)} {'is' if len(undone.pages) == 1 else 'are'} as before it.")
     if undone.kept:
-        lines.append(f"What was changed by hand since then stays, in {', '.join(undone.kept)}.")
+        lines.append(_kept(undone))
     if undone.at_once:
-        lines.append("What was written when it was said, before that save, stays too.")
+        again = " Another `/remem undo` takes back the newest of it." if undone.more else ""
+        lines.append(f"What was written when it was said, before that save, stays.{again}")
     if undone.sleep:
         lines.append("The next sleep may come to the same again.")
     elif not undone.correction:
         lines.append("What was said then is not saved again; `/remem note …` keeps a single thing.")
     return " ".join(lines) + waits_text(undone.waits, undone.blocked)
+
+
+def _noted_undone(undone: Undone, kind: str, title: str) -> str:
+    """What is said of something that was written when it was said, and is taken back."""
+    what = f"{noun(Kind(kind)) if kind in set(Kind) else kind}{f' “{title}”' if title else ''}"
+    done = undone.pages or not undone.kept
+    lines = [f"Taken back: what was noted last, the {what}." if done else f"Not taken back: the {what}, noted last."]
+    if undone.pages:
+        lines.append(f"{', '.join(undone.pages)} {'is' if len(undone.pages) == 1 else 'are'} as before it.")
+    if undone.kept:
+        lines.append(_kept(undone))
+    return " ".join(lines) + waits_text(undone.waits, undone.blocked)
+
+
+def _kept(undone: Undone) -> str:
+    return f"What was changed by hand since then stays, in {', '.join(undone.kept)}."
 
 
 def corrected_text(corrected: Corrected, words: str) -> str:

@@ -63,7 +63,7 @@ FORMS = (
         writes=True,
     ),
     Form("rule", "<text>", "add a hard rule", Right.ADMIN, needs=True, writes=True),
-    Form("undo", "", "take the last save or sleep, or the correction after it, back", Right.ADMIN),
+    Form("undo", "", "take back the newest step: a note, a correction, a save or a sleep", Right.ADMIN),
     Form(
         "sleep",
         "",

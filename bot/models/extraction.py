@@ -128,6 +128,7 @@ class ModelExtractor:
                     await self._window(work, moved, limit // 2)
                 return
             if failed.failure not in _BY_RULES:
+                _log.warning("the model read nothing", kind=failed.failure.value, why=failed.why)
                 raise
             work.counts[f"rules_{failed.failure}"] += 1
             reading = Reading()
@@ -139,7 +140,12 @@ class ModelExtractor:
         """The answer for these lines: the first that is whole, else the one that says most. Raises ModelFailed."""
         best, last = Reading(), None
         for shape in self._shapes:
-            await self._check(work.request.scope)
+            try:
+                await self._check(work.request.scope)
+            except ModelFailed:
+                if best.found:
+                    return best
+                raise
             text = told(lines)
             counted = self._envelope_tokens + sum(line.cost_tokens for line in lines)
             try:

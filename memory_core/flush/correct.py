@@ -7,8 +7,8 @@ undo takes back, and the next flush counts and notes it like everything that is 
 topics and facts of the environment are no records: saying them anew changes them.
 
 Where a layout lets sleep take what lasts from the journal to its page, the words may name a line of the journal. The
-journal is append-only: the new words are a line of today's, and the old line is marked as taken up ([absorbed]), so
-that sleep passes it over.
+journal is append-only: the new words are a line of today's, and the old line is marked ([absorbed]), so that
+sleep passes it over and nothing of it is disclosed any more.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from memory_core.flush.apply import finish
 from memory_core.flush.bars import source_of
 from memory_core.flush.draft import Draft
 from memory_core.flush.gathering import draft_on, read_pages, spoken_mark
+from memory_core.flush.journal_draft import open_lines
 from memory_core.flush.plans import Body, Receipt, Trigger
 from memory_core.flush.record_draft import absorb_notes
 from memory_core.flush.standing import Standing
 from memory_core.flush.steps import last_step, next_plan, state_text
 from memory_core.forms import flush_state, journal
-from memory_core.forms.blocks import lines_of
 from memory_core.forms.escape import escape_comment
 from memory_core.forms.marks import marked
 from memory_core.forms.records import PlacedRecord, Record, on_page, parse, render, struck
@@ -48,7 +48,6 @@ from memory_core.terms import terms
 from memory_core.text import one_line
 
 BODY_CHARACTERS = 2000
-_LASTING = frozenset({journal.Part.DECISIONS.value, journal.Part.LEARNED.value})
 CANDIDATES = 5
 """How many records are told where the words fit none, or more than one."""
 
@@ -131,6 +130,7 @@ async def _finish(handle: Handle, draft: Draft, standing: Standing) -> None:
         tuple(draft.operations),
         steps=last.steps,
         waiting=last.waiting,
+        passed=last.passed,
     )
     plan = next_plan(last, state, body, draft, {}, correction=True)
     await handle.ledger.save_plan(plan)
@@ -158,12 +158,8 @@ async def _noted(handle: Handle, words: str) -> list[_Noted]:
     found: list[_Noted] = []
     for page, read in standing.pages.items():
         if handle.table.rule(page).form is Form.JOURNAL:
-            day, part = _day(page), ""
-            for line in lines_of(read.text):
-                part = journal.part_named(line.text) if line.text.startswith("#") else part
-                note = journal.read_line(line.text, part)
-                if part in _LASTING and note.keys and not note.absorbed:
-                    found.append(_Noted(page, line.text, note, Record(day, note.text)))
+            for line, note in open_lines(read.text):
+                found.append(_Noted(page, line, note, Record(_day(page), note.text)))
     chosen = _named([(one.page, one.record) for one in found], words)
     return [one for one in found if (one.page, one.record) in chosen]
 

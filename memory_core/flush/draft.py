@@ -26,6 +26,7 @@ from memory_core.clock import day_in
 from memory_core.errors import UnknownPage
 from memory_core.flush.attention_draft import DOING, AttentionDraft
 from memory_core.flush.bars import Fact
+from memory_core.flush.journal_draft import take_back
 from memory_core.flush.record_draft import RecordDraft
 from memory_core.forms import journal
 from memory_core.forms.board import BOARDS
@@ -162,6 +163,8 @@ class Draft:
             news = AttentionDraft(self, page).take(fact)
         elif lasting := self.table.promoted.get(fact.kind):
             news = RecordDraft(self, lasting).repeat(fact) is not False
+            if news:
+                take_back(self, fact)
         else:
             news = True
         if news:

@@ -28,13 +28,22 @@ from memory_core.candidates import Extractor
 from memory_core.catalogue import rebuild_catalogue
 from memory_core.errors import ExtractionFailed, NoIndex, RememError
 from memory_core.flush.apply import finish
-from memory_core.flush.gathering import draft_on, fill, gather, journals_of, journals_written, read_pages
+from memory_core.flush.gathering import (
+    beyond,
+    draft_on,
+    fill,
+    gather,
+    journals_of,
+    journals_written,
+    open_journals,
+    read_pages,
+)
 from memory_core.flush.hearing import Ear, Heard, fresh, retracted
 from memory_core.flush.pending import settle, without
 from memory_core.flush.plans import Body, Receipt, Trigger, holds, joined, load_receipt, scrubbed
 from memory_core.flush.raw_notes import drop_raw, keep_raw
 from memory_core.flush.record_draft import takes_back
-from memory_core.flush.steps import divided, last_step, next_plan, state_text
+from memory_core.flush.steps import chain, divided, last_step, next_plan, state_text
 from memory_core.flush.write_now import write_now
 from memory_core.forms import flush_state
 from memory_core.forms.flush_state import FlushState
@@ -189,7 +198,7 @@ async def _save(
     facts = [fact for part in heard for fact in part.facts]
     last = await last_step(handle.ledger)
     ready, still = await divided(handle, last.waiting)
-    found = await gather(handle.ledger, facts, spoken, lambda: retracted(heard))
+    found = await gather(handle.ledger, facts, spoken, lambda: retracted(heard), last.passed)
     says_now = {key: await ear.again(key) for key in found.revised}
     known = without(state.pending_items, {*found.gone, *found.revised})
     open_now = [fact for said in says_now.values() for fact in said if not fact.settled]
@@ -203,6 +212,7 @@ async def _save(
         return nothing
     every = bool(found.gone or found.revised)
     days = (*journals_of(spoken, zone), *journals_written(found.written), *(hit.page for hit in found.hits))
+    days = (*days, *open_journals(handle.table, (fact.said_at for fact in found.facts), zone))
     archive = any(takes_back(fact) for fact in found.facts)
     standing = await read_pages(handle, days, (index, state_page), every_journal=every, archive=archive)
     draft = draft_on(handle, zone, now, standing)
@@ -227,8 +237,9 @@ async def _save(
         draft.has_content,
         tuple(draft.operations),
         draft.kinds_on,
-        scrubbed(last.steps, gone, changed),
+        scrubbed(chain(last, found.ways), gone, changed),
         tuple(one for one in still if not holds(one.operation, found.gone)),
+        passed=await beyond(handle.ledger, found.done, cursors),
     )
     told = replace(state, pending_items=known)
     plan = next_plan(last, told, body, draft, cursors, at_once=len(found.written))

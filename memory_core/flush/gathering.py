@@ -9,25 +9,30 @@ written at once; anchors; hits.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime, tzinfo
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta, tzinfo
 
 from memory_core.anchors import Anchor, anchors
+from memory_core.clock import day_in
 from memory_core.flush.bars import Fact
 from memory_core.flush.draft import Draft, WrittenAtOnce, new_draft
+from memory_core.flush.plans import Passed
+from memory_core.flush.record_draft import record_of
 from memory_core.flush.revision import Again, forget, revise
+from memory_core.flush.sameness import best, words
 from memory_core.flush.standing import Standing
+from memory_core.flush.steps import passed_of
 from memory_core.forms import journal, tasks
 from memory_core.forms.board import BOARDS
 from memory_core.forms.journal import local_day
 from memory_core.forms.records import parse as parse_records
 from memory_core.forms.sections import WITH_RECORDS
 from memory_core.handle import Handle, name_of
-from memory_core.ids import MessageKey, PageId
+from memory_core.ids import Conversation, MessageKey, PageId
 from memory_core.index import Index
 from memory_core.index import parse as parse_index
-from memory_core.layouts import FLUSH_STATE, INDEX, TASKS, Form, Kind, journal_page
-from memory_core.ledger.base import Hit, ScopeLedger
+from memory_core.layouts import FLUSH_STATE, INDEX, TASKS, Form, Kind, Table, journal_page
+from memory_core.ledger.base import Hit, ScopeLedger, WayBack
 from memory_core.messages import Message
 from memory_core.operations import Operation
 from memory_core.store.base import PageText
@@ -37,6 +42,8 @@ _FORMS = BOARDS | WITH_RECORDS | {Form.DAILY_LINES, Form.INDEX}
 _NOTE_CHARACTERS = 300
 _TOLD = 4
 """The lines behind the record in a mark that a command left (`spoken_mark`)."""
+OPEN = 4
+"""Days of a journal, the day itself counted: deep sleep comes every third."""
 REPEAT = "repeat"
 """How a mark begins that was written at once and only repeated what is known."""
 
@@ -44,6 +51,16 @@ REPEAT = "repeat"
 def journals_of(messages: Iterable[Message], zone: tzinfo) -> tuple[PageId, ...]:
     """The journals of the days on which the messages were sent."""
     return tuple(dict.fromkeys(journal_page(local_day(message.sent_at, zone)) for message in messages))
+
+
+def open_journals(table: Table, moments: Iterable[datetime], zone: tzinfo) -> tuple[PageId, ...]:
+    """The journals in which those moments may take something back: of the days that no deep sleep may have seen yet.
+
+    None where every kind has a page of its own.
+    """
+    said = {day_in(zone, moment) for moment in moments} if table.promoted else set()
+    days = {day - timedelta(back) for day in said for back in range(OPEN)}
+    return tuple(journal_page(day.isoformat()) for day in sorted(days))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +79,10 @@ class Gathered:
     """Messages that were flushed earlier and edited since (memory_core.flush.revision)."""
     says_now: Mapping[MessageKey, Sequence[Fact]] = field(default_factory=dict)
     """What the revised ones say as they read now."""
+    ways: tuple[WayBack, ...] = ()
+    """How what was written at once is taken back."""
+    done: tuple[Passed, ...] = ()
+    """What is not to be written: it stands on its page, or was taken back by undo."""
     ready: tuple[Operation, ...] = ()
     """What waited for a page that held bad bytes, and can be written now."""
 
@@ -77,9 +98,16 @@ async def gather(
     facts: Sequence[Fact],
     messages: Sequence[Message],
     retracted: Callable[[], Collection[MessageKey]],
+    passed: Collection[Passed] = (),
 ) -> Gathered:
-    """Put together what this flush has; `retracted` is asked only where something was written at once."""
-    written = await ledger.written()
+    """Put together what this flush has; `retracted` is asked only where something was written at once.
+
+    `passed`: as in memory_core.flush.plans.
+    """
+    marks, over = await ledger.written(), {one.message for one in passed}
+    covered = {message for message, _, _ in marks}
+    ways = {way.message: way for way in await ledger.ways_back() if way.message in covered}
+    written = tuple(mark for mark in marks if mark[0] not in over)
     taken_back = frozenset(retracted() if written else ()) & {key for key, _, _ in written}
     changes = await ledger.changed()
     deleted = frozenset(change.message for change in changes if change.deleted)
@@ -87,7 +115,40 @@ async def gather(
     edited = frozenset(change.message for change in changes if not change.deleted) & heard
     gone = deleted | edited | taken_back
     revised = tuple(change.message for change in changes if change.message not in gone)
-    return Gathered(tuple(facts), anchors(messages), written, await ledger.hits(), gone, edited, revised)
+    found = Gathered(tuple(facts), anchors(messages), written, await ledger.hits(), gone, edited, revised)
+    now = (passed_of(ways[key]) if key in ways else Passed(key, page) for key, page, _ in marks if key not in over)
+    done = tuple(one for one in (*passed, *now) if one.message not in edited)
+    return replace(found, ways=tuple(ways.values()), done=done)
+
+
+async def beyond(
+    ledger: ScopeLedger, done: Iterable[Passed], cursors: Mapping[Conversation, int]
+) -> tuple[Passed, ...]:
+    """Of what is done with, that of messages which come after these cursors: the next flush reads them."""
+    left = []
+    for one in done:
+        entry = await ledger.find(one.message)
+        if entry is not None:
+            place = entry.message.conversation
+            if entry.seq > cursors.get(place, await ledger.cursor(place)):
+                left.append(one)
+    return tuple(left)
+
+
+def _over(facts: Sequence[Fact], done: Iterable[Passed], place_of: Callable[[Fact], PageId]) -> set[int]:
+    """Which facts are passed over: of a message that says several things on that page, what was written at once."""
+    over: set[int] = set()
+    for one in done:
+        among = [
+            (at, fact)
+            for at, fact in enumerate(facts)
+            if any(one.message in source.keys for source in fact.sources) and place_of(fact) == one.page
+        ]
+        same = next((at for at, fact in among if one.text == record_of(fact).title), None)
+        if same is None and one.text:
+            same = best(words(one.text), ((at, words(fact.text)) for at, fact in among))
+        over |= {at for at, _ in among} if not one.text else {same} if same is not None else set()
+    return over
 
 
 def journals_written(written: Iterable[tuple[MessageKey, PageId, str]]) -> tuple[PageId, ...]:
@@ -131,9 +192,9 @@ async def fill(handle: Handle, draft: Draft, found: Gathered, again: Again) -> s
         changed |= await forget(draft, key, again)
     for key in found.revised:
         changed |= revise(draft, key, found.says_now.get(key, ()))
-    at_once = {(message, page) for message, page, _ in found.written if message not in found.edited}
-    for fact in found.facts:
-        if not any((key, draft.place_of(fact)) in at_once for source in fact.sources for key in source.keys):
+    over = _over(found.facts, found.done, draft.place_of)
+    for at, fact in enumerate(found.facts):
+        if at not in over:
             draft.take(fact)
     for message, page, mark in found.written:
         kind, _, record = mark.partition("/")
@@ -150,7 +211,7 @@ def _stands(draft: Draft, message: MessageKey, page: PageId, mark: str) -> bool:
     record, text = mark.partition("\n")[0], draft.texts.get(page, "")
     form = draft.table.rule(page).form
     if form is Form.JOURNAL:
-        return any(message in note.keys for note in journal.parse(text).notes)
+        return any(message in note.keys and not note.absorbed for note in journal.parse(text).notes)
     if not record:
         return True
     if form in BOARDS and tasks.parse(draft.texts.get(TASKS, "")).find(record) is not None:

@@ -4,8 +4,10 @@
 file and the receipt will say. So a plan that a crash left open can be finished by anyone who finds it. Once it is
 closed nothing is to be done any more; what stays is the way back (`steps`) and what could not be written (`waiting`).
 
-    steps     newest first: this step, then those before it, down to the last flush with content; undo takes the first
+    steps     newest first: this step, then those before it, down to the last flush with content and what was written
+              at once, or corrected, before that; undo takes the first
     waiting   operations on pages that hold bad bytes: they are tried again by every later plan
+    passed    what messages beyond a cursor say that is done with: the next flush does not write it again
 
 What is deleted leaves both (`scrubbed`): neither may bring it back, or hold its words.
 """
@@ -129,19 +131,28 @@ class Step:
 
     `quiet`: hits and pending items only; undo takes it back together with the step before it. `correction`: of one
     record. `pending` are the items that the step left open, `at_once` counts what it found written already.
-    `sleep`: the stage of a sleep.
+    `sleep`: the stage of a sleep. `said`: the message that was written at once, which is no plan (`told` is None:
+    the state stays); `text` is what undo calls it. `plan`: the id of the plan that did the step.
     """
 
     number: int
     kinds: Mapping[Kind, int]
     exact: tuple[Operation, ...]
     inverses: tuple[Operation, ...]
-    told: Told
+    told: Told | None
     pending: tuple[PendingItem, ...]
     quiet: bool = False
     correction: bool = False
     at_once: int = 0
     sleep: str = ""
+    said: MessageKey | None = None
+    text: str = ""
+    plan: str = ""
+
+    @property
+    def begins(self) -> bool:
+        """Is it a flush or a sleep, with which the chain begins?"""
+        return not (self.quiet or self.correction or self.said)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +161,18 @@ class Waiting:
 
     number: int
     operation: Operation
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """A statement of a message that a flush passes over: it stands on `page`, or was taken back by undo.
+
+    `text` is what was written at once; a message may say more than that. '': nothing tells which, so all of it.
+    """
+
+    message: MessageKey
+    page: PageId
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,11 +191,13 @@ class Body:
     steps: tuple[Step, ...] = ()
     waiting: tuple[Waiting, ...] = ()
     told: Told | None = None
+    passed: tuple[Passed, ...] = ()
     version: int = 2
 
 
 _BODY = TypeAdapter(Body)
 _RECEIPT = TypeAdapter(Receipt)
+_STEP = TypeAdapter(Step)
 _OPERATION: TypeAdapter[Operation] = TypeAdapter(Operation)
 
 
@@ -187,6 +212,19 @@ def load(text: str) -> Body:
         return _BODY.validate_json(text)
     except ValidationError as wrong:
         raise LedgerDamaged("A saved plan cannot be read; it was written by another version of remem.") from wrong
+
+
+def dump_step(step: Step) -> str:
+    """The step as JSON."""
+    return _STEP.dump_json(step).decode()
+
+
+def load_step(text: str) -> Step | None:
+    """The step of that JSON; None where it is none: then there is no way back."""
+    try:
+        return _STEP.validate_json(text)
+    except ValidationError:
+        return None
 
 
 def dump_receipt(receipt: Receipt) -> str:
@@ -212,8 +250,9 @@ def _scrubbed(step: Step, gone: Collection[MessageKey], pages: Collection[PageId
         step,
         exact=tuple(one for one in step.exact if one.page not in pages and not holds(one, gone)),
         inverses=tuple(one for one in step.inverses if not holds(one, gone)),
-        told=replace(step.told, pending=without(step.told.pending, gone)),
+        told=replace(step.told, pending=without(step.told.pending, gone)) if step.told else None,
         pending=without(step.pending, gone),
+        text="" if step.said in gone else step.text,
     )
 
 

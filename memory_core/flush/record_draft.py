@@ -13,7 +13,7 @@ from typing import Protocol
 
 from memory_core.candidates import TITLE_CHARACTERS
 from memory_core.flush.bars import Fact
-from memory_core.flush.sameness import Words, best, opposes, repeats, stated, words
+from memory_core.flush.sameness import Words, best, denials, opposes, repeats, stated, words
 from memory_core.forms import journal
 from memory_core.forms.blocks import lines_of
 from memory_core.forms.escape import escape_comment
@@ -52,11 +52,11 @@ class RecordDraft:
 
     def take(self, fact: Fact) -> bool:
         """Write the fact as a record of that page, unless it is known; True for news."""
-        own, known = words(fact.text), self._known()
+        own, known = denials(fact.text), self._known()
         old = None
         if not fact.claimed:
             old = best(words(fact.corrects), known) if fact.corrects else None
-            old = old or next((placed for placed, other in known if opposes(own, other)), None)
+            old = old or next((placed for placed, other in known if any(opposes(one, other) for one in own)), None)
         news = self.repeat(fact) if old is None else None
         if news is not None:
             return news

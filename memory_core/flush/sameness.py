@@ -27,7 +27,18 @@ _TURNING = re.compile(
     r"\b(?:not|never|no longer|no|without|off|cannot|\w+n['’]t|(?:do|ca|wo|is|does|did|are)nt|"
     r"dis(?:able|abled|allow|allowed)|stop(?:ped|s)?|nicht|nie|kein\w*|ohne|deaktivier\w*)\b|"
     r"(?:(?<=decided )|(?<=decide )|(?<=voted )|(?<=opted )|(?<=advised )|(?<=were )|(?<=are ))against\b|"
-    r"[不没未别無]|停用|关闭|關閉|禁用|ない|しません|ません"
+    r"不再|不会再|没有|[不没未别無]|停用|关闭|關閉|禁用|ない|しません|ません"
+)
+
+_STRENGTHENS = re.compile(
+    r"\bany ?more\b|(?<=\bnicht) mehr\b|(?<=\bkein) (\w+) mehr\b|(?<=\bkeine) (\w+) mehr\b|了(?=\W|$)"
+)
+"""What goes with a negation and says nothing of the matter."""
+_ENDED = re.compile(
+    r"\bno longer\b|\bany ?more\b|不再|\bnicht mehr\b|\bkeine? \w+ mehr\b|もう.*(?:ない|ません)", re.IGNORECASE
+)
+_CLAUSE = re.compile(
+    r"[,;:.!?，；：。！？、\n]+(?:\s|(?<=[，；：。！？、\n]))|\s[-–—]\s|\b(?:but|because|since|instead)\b"
 )
 
 Item = TypeVar("Item")
@@ -47,7 +58,10 @@ class Words:
 def words(text: str) -> Words:
     """The words of a text, made comparable."""
     folded = fold(text)
-    matter = _TURNING.sub(lambda turn: " " if turn[0].isascii() else "", folded)
+    matter = _TURNING.sub(
+        lambda turn: " " if turn[0].isascii() else "",
+        _STRENGTHENS.sub(lambda more: f" {more[1] or more[2] or ''}", folded),
+    )
     found = tuple(dict.fromkeys(term for term in terms(matter) if term not in _IDLE))
     numbers = frozenset(term for term in found if any(char.isdigit() for char in term))
     return Words(found, frozenset(found), numbers, len(_TURNING.findall(folded)) % 2 == 1)
@@ -66,6 +80,18 @@ def repeats(new: Words, old: Words) -> bool:
 def opposes(new: Words, old: Words) -> bool:
     """Does `new` say the opposite of `old`, in the same words?"""
     return _same_matter(new, old) and new.negates != old.negates
+
+
+@lru_cache(maxsize=1024)
+def denials(text: str) -> tuple[Words, ...]:
+    """The text, and each clause of it that says that something ended ("we no longer use X, we use Y"): what opposes
+    one of them is taken back."""
+    ended = [
+        clause
+        for clause in _CLAUSE.split(text)
+        if clause and clause.strip() != text.strip() and _ENDED.search(clause)
+    ]
+    return (words(text), *map(words, ended))
 
 
 def best(asked: Words, among: Iterable[tuple[Item, Words]]) -> Item | None:

@@ -6,20 +6,22 @@ fits stays as the person left it (`kept`). A page that the step made goes, if no
 is rebuilt; the state file tells what it told before the step, but for its number, which the ledger never uses twice.
 
 The cursors stay: what was undone was read through and is not written again by the next flush; only an edit on the
-platform makes it a new statement. What was written at once (before the step) stays: the step only counted it. Steps
-are taken back newest first: corrections and sleeps, then the last flush; before that there is nothing to undo. Hits
-and pending items that came after a step go back with it, but for items that were found since. Of a sleep the
-heartbeat goes back as well: it tells the last sleep that stands.
+platform makes it a new statement. Steps are taken back newest first, one each time: what was written at once or
+corrected since the last flush, and sleeps, then the flush, then what was written at once or corrected before it (the
+flush only counted that, so it stays when the flush goes). Before that there is nothing to undo. Hits and pending
+items that came after a step go back with it, but for items that were found since. What was written at once and is
+taken back before a flush read its message is `passed` by that flush. Of a sleep the heartbeat goes back as well: it
+tells the last sleep that stands.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from memory_core.flush.apply import finish
 from memory_core.flush.plans import Body, Receipt, Step, Trigger, dump
-from memory_core.flush.steps import last_step, state_text
+from memory_core.flush.steps import LastStep, chain, last_step, passed_of, state_text
 from memory_core.forms import flush_state
 from memory_core.forms.flush_state import PendingItem
 from memory_core.handle import Handle
@@ -35,7 +37,8 @@ class Undone:
 
     `kept` are pages on which something of it stays because a person changed it; `at_once` counts what the flush found
     written already, which stays; `waits`, `blocked`: as in a receipt. `sleep`: the stage of the sleep that was taken
-    back. `nothing`: there was no step to take back.
+    back. `noted`: kind and title of what was written at once and is taken back. `more`: can another step be taken
+    back after this one? `nothing`: there was no step to take back.
     """
 
     number: int = 0
@@ -47,6 +50,8 @@ class Undone:
     correction: bool = False
     blocked: Mapping[PageId, str] = field(default_factory=dict)
     sleep: str = ""
+    noted: tuple[str, str] | None = None
+    more: bool = False
 
     @property
     def nothing(self) -> bool:
@@ -63,33 +68,50 @@ async def undo(handle: Handle) -> Undone:
     for plan in await handle.ledger.open_plans():
         await finish(handle, plan)
     last = await last_step(handle.ledger)
-    taken = _newest(last.steps)
-    if last.plan is None or not taken:
+    ways = await handle.ledger.ways_back()
+    steps = chain(last, ways)
+    taken = _newest(steps)
+    if not taken:
         return Undone()
     step = taken[-1]
-    numbers = {one.number for one in taken if not one.correction}
+    numbers = {one.number for one in taken if not one.correction and not one.said}
     held = {one.operation.page for one in last.waiting if one.number in numbers}
     operations, kept = await _operations(handle, taken, held)
     beat = tuple(one for step in taken for one in step.inverses if one.page == HEARTBEAT)
-    state_page = await state_text(handle)
-    pending = _pending(flush_state.parse(state_page.text if state_page else None).pending_items, step)
-    receipt = Receipt(last.plan.number, Trigger.UNDO, pending=len(pending), at=handle.clock.now())
-    body = Body(
-        receipt,
-        pending,
-        None,
-        False,
-        (*operations, *beat),
-        steps=last.steps[len(taken) :],
-        waiting=tuple(one for one in last.waiting if one.number not in numbers),
-        told=step.told,
-    )
-    plan = Plan(last.id_of(last.plan.number), last.plan.number, dump(body))
+    said = {one.said for one in taken}
+    passed = tuple(passed_of(way) for way in ways if way.message in said)
+    last = replace(last, passed=(*last.passed, *passed))
+    plan = await _plan(handle, last, taken, (*operations, *beat), numbers)
     await handle.ledger.save_plan(plan)
     done = await finish(handle, plan)
     pages = tuple(dict.fromkeys(one.page for one in operations if one.page not in done.waits))
     tail = (step.at_once, step.correction, done.blocked, step.sleep)
-    return Undone(step.number, step.kinds, pages, kept, done.waits, *tail)
+    undone = Undone(step.number, step.kinds, pages, kept, done.waits, *tail)
+    kind, _, title = step.text.partition("/")
+    return replace(undone, noted=(kind, title) if step.said else None, more=bool(_newest(steps[len(taken) :])))
+
+
+async def _plan(
+    handle: Handle, last: LastStep, taken: Sequence[Step], operations: tuple[Operation, ...], numbers: Collection[int]
+) -> Plan:
+    """The plan of taking these steps back, of which the flushes have these `numbers`. Raises StoreError."""
+    page = await state_text(handle)
+    state = flush_state.parse(page.text if page else None)
+    told = next((one for one in reversed(taken) if one.told is not None), None)
+    pending = _pending(state.pending_items, told) if told else state.pending_items
+    number = last.plan.number if last.plan else state.flush_number
+    body = Body(
+        Receipt(number, Trigger.UNDO, pending=len(pending), at=handle.clock.now()),
+        pending,
+        None,
+        False,
+        operations,
+        steps=tuple(one for one in last.steps if one not in taken),
+        waiting=tuple(one for one in last.waiting if one.number not in numbers),
+        told=told.told if told else None,
+        passed=last.passed,
+    )
+    return Plan(last.id_of(number), number, dump(body))
 
 
 def _newest(steps: Sequence[Step]) -> Sequence[Step]:
@@ -166,5 +188,6 @@ def _single(text: str, page: PageId, form: Form, taken: Sequence[Step]) -> tuple
 
 def _pending(now: Sequence[PendingItem], step: Step) -> tuple[PendingItem, ...]:
     """The items of before the step, and those that were found since."""
-    known = {(item.kind, item.title, item.body) for item in (*step.pending, *step.told.pending)}
-    return (*step.told.pending, *(item for item in now if (item.kind, item.title, item.body) not in known))
+    before = step.told.pending if step.told else ()
+    known = {(item.kind, item.title, item.body) for item in (*step.pending, *before)}
+    return (*before, *(item for item in now if (item.kind, item.title, item.body) not in known))

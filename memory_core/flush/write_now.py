@@ -1,13 +1,15 @@
 """What cannot wait is written when it is said: one fact, without a plan, read back before anything is claimed.
 
 A crash in between loses nothing: the message is in the ledger and the next flush finds the fact again, on a page
-where it stands already. What was written is marked, so that the next flush counts and notes it and does not write it
-again. A message that comes here once more (a program that was stopped goes on) is done with if it is marked, or if a
-flush noted it: what it changed, a task's status say, may have changed again since.
+where it stands already. What was written is marked, with its way back, so that the next flush counts and notes it and
+does not write it again, and undo can take it back (flush/steps). A message that comes here once more (a program that
+was stopped goes on) is done with if it is marked, or if a flush noted it: what it changed, a task's status say, may
+have changed again since.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import tzinfo
 
 from memory_core.candidates import Candidate
@@ -17,7 +19,8 @@ from memory_core.flush.apply import apply
 from memory_core.flush.attention_draft import of_message
 from memory_core.flush.bars import Fact, fact_of
 from memory_core.flush.draft import Draft
-from memory_core.flush.gathering import REPEAT, draft_on, journals_of, read_pages, spoken_mark
+from memory_core.flush.gathering import REPEAT, draft_on, journals_of, open_journals, read_pages, spoken_mark
+from memory_core.flush.plans import Step, dump_step
 from memory_core.flush.record_draft import record_of, takes_back
 from memory_core.forms import journal, tasks
 from memory_core.forms.records import Record, Source, parse
@@ -37,7 +40,8 @@ async def write_now(handle: Handle, candidate: Candidate, zone: tzinfo) -> tuple
     if await handle.store.stamp(INDEX) is None:
         raise NoIndex(f"{handle.scope.key} has no index yet; answer the purpose question or flush first.")
     fact = await _fact(handle, candidate, zone)
-    standing = await read_pages(handle, archive=takes_back(fact))
+    journals = open_journals(handle.table, [fact.said_at], zone)
+    standing = await read_pages(handle, journals, archive=takes_back(fact))
     draft = draft_on(handle, zone, handle.clock.now().astimezone(zone), standing)
     if fact.kind in handle.table.not_kept:
         raise BadInput(f"This memory keeps nothing of the kind {candidate.kind.value!r}; use another kind.")
@@ -52,8 +56,16 @@ async def write_now(handle: Handle, candidate: Candidate, zone: tzinfo) -> tuple
     record = await _read_back(handle, draft, page, fact)
     kind = candidate.kind.value if draft.kinds else REPEAT
     mark = await _mark(handle, draft, page, record, fact)
-    await handle.ledger.mark_written(candidate.sources[0], page, f"{kind}/{mark}")
+    back = dump_step(_way_back(draft, fact))
+    await handle.ledger.mark_written(candidate.sources[0], page, f"{kind}/{mark}", back)
     return page, record
+
+
+def _way_back(draft: Draft, fact: Fact) -> Step:
+    """How undo takes it back; a mere repeat of what is known goes with the step before it, as uses of records do."""
+    said, text = fact.sources[0].keys[0], f"{fact.kind.value}/{record_of(fact).title}"
+    way = (draft.exact(), tuple(draft.inverses))
+    return Step(0, dict(draft.kinds), *way, None, (), quiet=not draft.kinds, said=said, text=text)
 
 
 async def _is_done(handle: Handle, fact: Fact, zone: tzinfo) -> bool:
@@ -103,14 +115,15 @@ def _known_on(draft: Draft) -> PageId | None:
 
 
 async def _read_back(handle: Handle, draft: Draft, page: PageId, fact: Fact) -> Record:
-    """The record that now stands on the page for that fact."""
+    """The record that now stands on the page for that fact; for a line of the journal also what it took back."""
     new, key = record_of(fact), fact.sources[0].keys[0]
     standing = await handle.store.read(page)
     if handle.table.rule(page).form is Form.JOURNAL:
         notes = journal.parse(standing.text).notes if standing else ()
         if draft.kinds and not any(key in note.keys for note in notes):
             raise BadInput(f"{page} was changed by somebody else at the same moment; say it again.")
-        return new
+        taken = (operation.lines for operation in draft.operations if operation.op == "absorb_lines")
+        return replace(new, supersedes=tuple(journal.read_line(line, "").text for lines in taken for line in lines))
     if not draft.is_record(fact.kind, page):
         return new
     records = [placed.record for placed in parse(standing.text).records] if standing else []

@@ -96,6 +96,33 @@ def blocks(text: str, problems: list[str]) -> Iterator[Block]:
         yield block
 
 
+def unswallowed(text: str, at: int, end: int, level: int) -> int:
+    """The first place from `at` on where a block of that level takes in nothing of what follows.
+
+    A person's records may be deeper than ours, and so may the undated heading behind them.
+    """
+    passed = False
+    for line in lines_of(text):
+        if at <= line.start < end and line.text.strip():
+            if not line.inert and _begins_anew(line.text, level):
+                return line.start if passed else at
+            passed = True
+    return end if passed else at
+
+
+def _begins_anew(line: str, level: int) -> bool:
+    """Does this line end a dated block whose heading is of that level?"""
+    heading = _HEADING.fullmatch(line)
+    title = (heading[2] or "") if heading else ""
+    dated = _BRACKETED.fullmatch(title) or _BARE.fullmatch(title)
+    return bool(_STRUCK.fullmatch(line)) or (heading is not None and (bool(dated) or len(heading[1]) <= level))
+
+
+def is_struck(line: str) -> bool:
+    """Is it the line that a superseded record leaves?"""
+    return line.startswith("~~[") and _STRUCK.fullmatch(line) is not None
+
+
 def line_entry(block: Block) -> tuple[str, str] | None:
     """Title and body of an entry of one line; None for an empty one."""
     first, *others = _PARTS.split("\n".join((block.title, *block.lines)))

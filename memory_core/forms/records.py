@@ -31,7 +31,7 @@ from functools import lru_cache
 
 from memory_core.candidates import Value
 from memory_core.forms import listed, sections
-from memory_core.forms.blocks import Block, blocks, day_of, line_entry, newline_of
+from memory_core.forms.blocks import Block, blocks, day_of, line_entry, newline_of, unswallowed
 from memory_core.forms.escape import escape, escape_comment, unescape, unescape_comment
 from memory_core.forms.record_values import Record, Source, struck
 from memory_core.ids import MessageKey
@@ -166,10 +166,11 @@ def insert(text: str, record: Record, form: Form, newline: str = "\n", section: 
             text = _put_in(text, len(text), f"## {section}{newline}", newline)
             found = (len(text), len(text), 2)
         start, end, level = found
-        at = _place(text, record, start, end)
+        level = min(level + 1, 6)
+        at = _place(text, record, start, end, level)
         if at and text[at - 1] != "\n":
             at = listed.after(text, at)
-        return _put_in(text, at, render(record, newline, min(level + 1, 6)), newline)
+        return _put_in(text, at, render(record, newline, level), newline)
     at = _place(text, record, 0, len(text)) if form is Form.NEWEST_FIRST else len(text)
     return _put_in(text, at, render(record, newline), newline)
 
@@ -312,10 +313,10 @@ def _source(text: str) -> Source:
     return Source(found["person"], found["name"], found["place"], found["at"], keys)
 
 
-def _place(text: str, record: Record, start: int, end: int) -> int:
+def _place(text: str, record: Record, start: int, end: int, level: int = 2) -> int:
     """Where a newest-first record goes: before the first of its day or earlier, else after the last dated one.
 
-    Looked at are the records between `start` and `end`; without any it goes to `end`.
+    Looked at are the records between `start` and `end`; without any it goes to `end`. `level` is its heading's.
     """
     found = (placed for placed in parse(text).records if start <= placed.start < end)
     dated = [placed for placed in found if placed.record.day is not None and placed.level]
@@ -323,7 +324,7 @@ def _place(text: str, record: Record, start: int, end: int) -> int:
         for placed in dated:
             if placed.record.day is not None and placed.record.day <= record.day:
                 return placed.start
-    return dated[-1].end if dated else end
+    return unswallowed(text, dated[-1].end, end, level) if dated else end
 
 
 def _put_in(text: str, at: int, block: str, newline: str) -> str:

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache
 
-from memory_core.forms.blocks import Line, day_of, lines_of
+from memory_core.forms.blocks import Line, day_of, is_struck, lines_of
 from memory_core.forms.journal import ABSORBED
 from memory_core.forms.records import Record, disclosed, on_page
 from memory_core.forms.records import parse as parse_records
@@ -204,7 +204,10 @@ class _Plain:
 
 
 def _visible(lines: Sequence[Line]) -> list[tuple[str, bool]]:
-    """The lines without comments, each with whether it stands in a fence."""
+    """The lines without comments and without what was superseded, each with whether it stands in a fence.
+
+    What took the place of a struck line names it; alone it would read as valid.
+    """
     shown: list[tuple[str, bool]] = []
     comment = fence = False
     for line in lines:
@@ -213,7 +216,7 @@ def _visible(lines: Sequence[Line]) -> list[tuple[str, bool]]:
         elif line.inert:
             fence = not fence if _FENCE.fullmatch(line.text) else fence
             shown.append((line.text, True))
-        else:
+        elif not is_struck(line.text):
             fence = False
             plain = _without_comments(line.text).rstrip()
             if plain or not line.text.strip():

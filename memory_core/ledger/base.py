@@ -184,6 +184,19 @@ class Hit:
     at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class WayBack:
+    """How undo takes back what was written at once: `back` is memory_core.flush.plans' own format.
+
+    `after` is the id of the plan that was closed last when it was written, '' for none: what came later is newer.
+    """
+
+    message: MessageKey
+    page: PageId
+    after: str
+    back: str
+
+
 class ScopeLedger(Protocol):
     """One scope's transcript, cursors, plans and hits. No scope argument anywhere."""
 
@@ -243,12 +256,19 @@ class ScopeLedger(Protocol):
         """The newest closed plan, for undo; None where there is none."""
         ...
 
-    async def mark_written(self, message: MessageKey, page: PageId, record: str) -> bool:
-        """Note that `message` was written at once as `record`; False if it was noted before. Raises LedgerFailed."""
+    async def mark_written(self, message: MessageKey, page: PageId, record: str, back: str = "") -> bool:
+        """Note that `message` was written at once as `record`; False if it was noted before. Raises LedgerFailed.
+
+        `back`: how undo takes it back; kept as long as the mark.
+        """
         ...
 
     async def written(self) -> tuple[tuple[MessageKey, PageId, str], ...]:
         """What was written at once since the last flush."""
+        ...
+
+    async def ways_back(self) -> tuple[WayBack, ...]:
+        """How it is taken back, oldest first; what was marked without a way back is left out. Hands out nothing."""
         ...
 
     async def add_hits(self, hits: Sequence[Hit]) -> None:

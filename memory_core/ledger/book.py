@@ -9,7 +9,7 @@ from datetime import date, datetime
 
 from memory_core.clock import Clock
 from memory_core.ids import Conversation, EventKey, MessageKey, PageId, RoomKey, Scope
-from memory_core.ledger.base import Changed, Edited, Hit, Plan, RoomState
+from memory_core.ledger.base import Changed, Edited, Hit, Plan, RoomState, WayBack
 from memory_core.ledger.usage import Purpose, Report, Spent
 from memory_core.ledger.values import EARLY_EDIT_KEPT, Covered, utc
 from memory_core.messages import Message
@@ -43,6 +43,7 @@ class Shelf:
     last_plan: Plan | None = None
     hits: dict[int, Hit] = field(default_factory=dict)
     marks: dict[int, tuple[MessageKey, PageId, str]] = field(default_factory=dict)
+    ways: dict[int, WayBack] = field(default_factory=dict)
     changes: dict[int, Changed] = field(default_factory=dict)
     usage: dict[tuple[date, Purpose, str], Spent] = field(default_factory=dict)
 
@@ -50,6 +51,7 @@ class Shelf:
         """Drop what a plan covers."""
         self.hits = {number: hit for number, hit in self.hits.items() if number > covered.hit}
         self.marks = {number: mark for number, mark in self.marks.items() if number > covered.mark}
+        self.ways = {number: way for number, way in self.ways.items() if number > covered.mark}
         self.changes = {number: change for number, change in self.changes.items() if number > covered.change}
 
     def move(self, cursors: Mapping[Conversation, int]) -> None:

@@ -25,6 +25,7 @@ from memory_core.ledger.base import (
     Reached,
     RoomState,
     Timer,
+    WayBack,
 )
 from memory_core.ledger.book import Book, Known, Row, Shelf
 from memory_core.ledger.memory_usage import MemoryReports, MemoryScopeUsage
@@ -239,17 +240,25 @@ class MemoryScopeLedger:
         """The newest closed plan; None where there is none."""
         return self._shelf.last_plan
 
-    async def mark_written(self, message: MessageKey, page: PageId, record: str) -> bool:
+    async def mark_written(self, message: MessageKey, page: PageId, record: str, back: str = "") -> bool:
         """Note that `message` was written at once; False if it was noted before."""
-        if any(mark[0] == message for mark in self._shelf.marks.values()):
+        shelf = self._shelf
+        if any(mark[0] == message for mark in shelf.marks.values()):
             return False
-        self._shelf.marks[self._book.number()] = (message, page, storable(record))
+        number = self._book.number()
+        shelf.marks[number] = (message, page, storable(record))
+        if back:
+            shelf.ways[number] = WayBack(message, page, shelf.last_plan.id if shelf.last_plan else "", storable(back))
         return True
 
     async def written(self) -> tuple[tuple[MessageKey, PageId, str], ...]:
         """What was written at once since the last flush."""
         self._handed_out = replace(self._handed_out, mark=max(self._shelf.marks, default=0))
         return tuple(self._shelf.marks.values())
+
+    async def ways_back(self) -> tuple[WayBack, ...]:
+        """How what was written at once is taken back, oldest first."""
+        return tuple(self._shelf.ways.values())
 
     async def add_hits(self, hits: Sequence[Hit]) -> None:
         """Note uses of records."""

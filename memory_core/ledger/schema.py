@@ -101,6 +101,11 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         )""",
         "CREATE INDEX usage_reports_model ON usage_reports (scope, model)",
     ),
+    (
+        # What is written at once can be taken back: how, and after which plan it was written.
+        "ALTER TABLE written ADD COLUMN after_plan TEXT",
+        "ALTER TABLE written ADD COLUMN text_id INTEGER",
+    ),
 )
 """What each version of the schema adds to the one before; a version is never changed once it was released."""
 

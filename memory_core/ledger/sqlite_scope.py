@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from memory_core.ids import Conversation, MessageKey, PageId, RoomKey, Scope
-from memory_core.ledger.base import Changed, Context, Hit, Plan
+from memory_core.ledger.base import Changed, Context, Hit, Plan, WayBack
 from memory_core.ledger.database import Database
 from memory_core.ledger.rows import (
     ENTRY,
@@ -38,6 +38,13 @@ _SPENT = """scope = ? AND owed = 0 AND sent_us < ? AND seq <= (SELECT cursor FRO
     WHERE c.scope = messages.scope AND c.room = messages.room AND c.thread = messages.thread)"""
 _SPENT_TEXTS = f"id IN (SELECT text_id FROM messages WHERE {_SPENT})"  # noqa: S608
 _DELETE_SPENT = f"DELETE FROM messages WHERE {_SPENT}"  # noqa: S608
+
+
+_KEEP_WAY_BACK = """UPDATE written SET text_id = ?1, after_plan = (
+    SELECT id FROM plans WHERE scope = ?2 AND closed = 1) WHERE scope = ?2 AND message = ?3"""
+_WAYS_BACK = """SELECT w.message, w.page, w.after_plan, t.text FROM written w CROSS JOIN texts t ON t.id = w.text_id
+    WHERE w.scope = ? AND t.emptied = 0 ORDER BY w.number"""
+_COVERED_TEXTS = "id IN (SELECT text_id FROM written WHERE scope = ? AND number <= ?)"
 
 
 class SqliteScopeLedger:
@@ -141,7 +148,7 @@ class SqliteScopeLedger:
 
         await self._worker.run(work, self._key)
 
-    async def mark_written(self, message: MessageKey, page: PageId, record: str) -> bool:
+    async def mark_written(self, message: MessageKey, page: PageId, record: str, back: str = "") -> bool:
         """Note that `message` was written at once; False if it was noted before. Raises LedgerFailed."""
 
         def work(database: Database) -> bool:
@@ -149,6 +156,9 @@ class SqliteScopeLedger:
                 "INSERT INTO written (scope, message, page, record) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
                 (self._key, message, page, storable(record)),
             )
+            if cursor.rowcount == 1 and back:
+                values = (database.put_text(self._key, storable(back)), self._key, message)
+                database.run(_KEEP_WAY_BACK, values)
             return cursor.rowcount == 1
 
         return await self._worker.run(work, self._key)
@@ -163,6 +173,13 @@ class SqliteScopeLedger:
         )
         self._handed_out = replace(self._handed_out, mark=rows[-1][0] if rows else 0)
         return tuple((MessageKey(message), PageId(page), record) for _, message, page, record in rows)
+
+    async def ways_back(self) -> tuple[WayBack, ...]:
+        """How what was written at once is taken back, oldest first. Raises LedgerFailed."""
+        rows = await self._worker.run(lambda database: database.rows(_WAYS_BACK, (self._key,)), self._key)
+        return tuple(
+            WayBack(MessageKey(message), PageId(page), after or "", back) for message, page, after, back in rows
+        )
 
     async def add_hits(self, hits: Sequence[Hit]) -> None:
         """Note uses of records. Raises LedgerFailed."""
@@ -258,6 +275,7 @@ class SqliteScopeLedger:
 
     def _forget(self, database: Database, covered: Covered) -> None:
         database.run("DELETE FROM hits WHERE scope = ? AND number <= ?", (self._key, covered.hit))
+        database.empty_texts(self._key, _COVERED_TEXTS, (self._key, covered.mark))
         database.run("DELETE FROM written WHERE scope = ? AND number <= ?", (self._key, covered.mark))
         database.run("DELETE FROM changes WHERE scope = ? AND number <= ?", (self._key, covered.change))
 

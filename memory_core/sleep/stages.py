@@ -218,13 +218,14 @@ async def _done(
         written=True,
     )
     exact = await asyncio.to_thread(way_back, draft)
-    told = told_by(state)
+    told, made = told_by(state), last.id_of(number)
     inverses = (*draft.inverses, beat.undo(_text(standing, HEARTBEAT)))
-    step = Step(number, dict(draft.kinds), exact, inverses, told, state.pending_items, sleep=stage.value)
+    step = Step(number, dict(draft.kinds), exact, inverses, told, state.pending_items, sleep=stage.value, plan=made)
     steps = (step, *last.steps)[:MOST]
     operations = (*draft.operations, beat)
-    body = Body(receipt, state.pending_items, None, True, operations, steps=steps, waiting=last.waiting, told=told)
-    plan = Plan(last.id_of(number), number, dump(body))
+    body = Body(receipt, state.pending_items, None, True, operations, steps=steps, told=told)
+    body = replace(body, waiting=last.waiting, passed=last.passed)
+    plan = Plan(made, number, dump(body))
     await handle.ledger.save_plan(plan)
     done = await finish(handle, plan, standing)
     waits = tuple(f"{page} holds bytes that are no text; what belongs there waits" for page in done.waits)

@@ -157,6 +157,7 @@ class FaultyLedger:
         self.last_plan = inner.last_plan
         self.mark_written = inner.mark_written
         self.written = inner.written
+        self.ways_back = inner.ways_back
         self.add_hits = inner.add_hits
         self.hits = inner.hits
         self.changed = inner.changed

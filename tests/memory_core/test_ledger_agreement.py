@@ -191,9 +191,9 @@ class Agreement(RuleBasedStateMachine):
     def move_cursors(self, scope: Scope, moved: dict[Conversation, int]) -> None:
         self.scope(scope, lambda ledger: ledger.move_cursors(moved))
 
-    @rule(scope=scopes, about=keys)
-    def mark_written(self, scope: Scope, about: MessageKey) -> None:
-        self.scope(scope, lambda ledger: ledger.mark_written(about, PageId("attention"), "r\ud800"))
+    @rule(scope=scopes, about=keys, back=st.sampled_from(("", "b\ud800")))
+    def mark_written(self, scope: Scope, about: MessageKey, back: str) -> None:
+        self.scope(scope, lambda ledger: ledger.mark_written(about, PageId("attention"), "r\ud800", back))
 
     @rule(scope=scopes, used=st.lists(hits, max_size=3))
     def add_hits(self, scope: Scope, used: list[Hit]) -> None:
@@ -213,7 +213,7 @@ class Agreement(RuleBasedStateMachine):
         self.see_what_waits(scope, which)
         self.save_plan(scope, plan)
         self.add_hits(scope, used)
-        self.mark_written(scope, about)
+        self.mark_written(scope, about, "the way back")
         self.close_plan(scope, plan)
 
     @rule(scope=scopes, when=minutes)
@@ -288,6 +288,7 @@ async def _all_of(ledger: Ledger) -> list[object]:
     for scope in SCOPES:
         own = ledger.open(scope)
         asked += [own.conversations(), own.open_plans(), own.last_plan(), own.written(), own.hits(), own.changed()]
+        asked += [own.ways_back()]
         asked += [own.usage.spent(date(2026, 4, day)) for day in (5, 6, 7)]
         asked += [asking for place in _PLACES for asking in (own.context(place, 1), own.cursor(place))]
         asked += [own.find(about) for about in _KEYS]

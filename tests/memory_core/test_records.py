@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from dataclasses import replace as with_
 from datetime import date
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from memory_core.candidates import Value
@@ -319,6 +320,54 @@ def test_nothing_is_read_from_nothing(text: str) -> None:
 def test_flat_and_plain_clean_text() -> None:
     assert flat(" a\r\nb\x00c\u2028d ") == "a b c d"
     assert plain("a\r\n\r\nb\x85c") == "a\nb\nc"
+
+
+_IN, _TOP = (Form.SECTIONS, "Key Decisions"), (Form.NEWEST_FIRST, "")
+_BY_HAND = st.sampled_from(
+    [
+        "### By hand\n\nSome prose.\n",
+        "### Undated\n- Body: hand body\n",
+        "#### Undated, deeper\n- Body: hand body\n",
+        "###### Deepest\n",
+        "## Undated two\n- Body: hand body\n",
+        "- a bullet\n",
+        "Prose.\n",
+        "### [2026-04-05] Three\n- Body: three\n",
+        "#### [2026-04-02] Four\n",
+        "##### [2026-04-08] Five\n- Body: five\n\nMore by hand.\n",
+        "[2026-04-07] Decision: Old form → Context: why\n",
+        "~~[2026-04-01] struck~~\n",
+        "```\n### [2026-01-01] fenced\n```\n",
+    ]
+)
+
+
+@settings(max_examples=scale(2000), deadline=None)
+@example(
+    ["##### [2026-04-08] Five\n- Body: five\n", "#### Undated\n- Body: x\n"], "## Key Decisions\n", "", 1, _IN, False
+)
+@example(["### [2026-04-05] Three\n- Body: three\n", "### By hand\n\nSome prose.\n"], "", "", 1, _TOP, True)
+@given(
+    st.lists(_BY_HAND, max_size=5),
+    st.sampled_from(["", "## Key Decisions\n", "### Key Decisions\n\n", "###### Key Decisions\n"]),
+    st.sampled_from(["", "\n## Next\n\nprose\n", "\n## [2026-04-09] Two\n- Body: two\n"]),
+    st.sampled_from([1, 6, 9]),
+    st.sampled_from([_IN, _TOP, (Form.ADDED, "")]),
+    st.booleans(),
+)
+def test_a_new_record_takes_in_nothing_that_a_hand_wrote(
+    pieces: list[str], heading: str, rest: str, day: int, to: tuple[Form, str], crlf: bool
+) -> None:
+    text = f"# Page\n\n{heading}{''.join(pieces)}{rest}"
+    newline = "\r\n" if crlf else "\n"
+    text = text.replace("\n", newline)
+    new = Record(date(2026, 4, day), "New", "new body", last_referenced=date(2026, 4, day))
+    form, section = to
+    after = insert(text, new, form, newline, section)
+    found = [placed.record for placed in parse(after).records]
+    assert found.count(new) == 1
+    assert [one for one in found if one != new] == [placed.record for placed in parse(text).records]
+    assert not Counter(text.splitlines()) - Counter([*after.splitlines(), *[""] * 9])
 
 
 @pytest.mark.parametrize(

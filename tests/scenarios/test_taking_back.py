@@ -198,6 +198,34 @@ async def test_the_overview_of_groups_tells_when_and_nothing_else(tmp_path: Path
 
 
 @pytest.mark.asyncio
+@pytest.mark.parametrize("what", ["folder", "link", "bytes"])
+async def test_a_group_whose_state_cannot_be_read_does_not_stop_the_overview(tmp_path: Path, what: str) -> None:
+    ops, file = channel(2, "ops"), tmp_path / "memory/groups/flush-state.json"
+    async with stage(tmp_path) as on:
+        for spot in (BUILD, ops):
+            await on.enter(spot)
+            await _saved(on, "Decision: Redis for the session cache", spot=spot)
+        on.clock.advance(60)
+        await on.app.upkeep.overview()
+        first = json.loads(file.read_text())["groups"]["build"]
+        state = tmp_path / "memory/groups/build/flush-state.json"
+        state.rename(tmp_path / "elsewhere.json")
+        if what == "folder":
+            state.mkdir()
+        elif what == "link":
+            state.symlink_to(tmp_path / "elsewhere.json")
+        else:
+            state.write_bytes(b"\xff\xfe{}")
+        for spot in (BUILD, ops):
+            assert "Saved (no. 2)" in await _saved(on, "Decision: Kafka for the events", spot=spot)
+        on.clock.advance(60)
+        await on.app.upkeep.overview()
+        groups = json.loads(file.read_text())["groups"]
+        assert groups["ops"]["flush_number"] == 2
+        assert what == "bytes" or groups["build"] == first
+
+
+@pytest.mark.asyncio
 async def test_a_damaged_page_is_told_and_holds_up_nothing_else(tmp_path: Path) -> None:
     async with stage(tmp_path) as on:
         await on.enter(BUILD)

@@ -16,6 +16,7 @@ from bot.models.spending import Run
 from bot.offline import OfflineAgent
 from memory_core.answers_usage import dollars, usage_text
 from memory_core.clock import ManualClock
+from memory_core.extract import RulesExtractor
 from memory_core.ids import DirectScope, GroupScope, Scope
 from memory_core.ledger.memory import MemoryLedger
 from memory_core.ledger.usage import Purpose, Spent
@@ -47,8 +48,19 @@ def _line(answer: str) -> str:
 
 
 @pytest.mark.asyncio
-async def test_status_in_a_room_tells_what_its_own_memory_cost_today_and_no_other(tmp_path: Path) -> None:
-    async with stage(tmp_path / "w", model="test", agent=OfflineAgent()) as on:
+@pytest.mark.parametrize("setting", ["model", "memory_model"])
+async def test_status_in_a_room_tells_what_its_own_memory_cost_today_and_no_other(
+    tmp_path: Path, setting: str
+) -> None:
+    async with stage(
+        tmp_path / "w",
+        agent=OfflineAgent(),
+        extractor=RulesExtractor(),
+        model="openai:small" if setting == "model" else "",
+        memory_model="openai:small" if setting == "memory_model" else "",
+        model_base_url="http://127.0.0.1:9/v1",
+        model_key="none",
+    ) as on:
         await on.enter(BUILD)
         assert _line(await on.command(BUILD, BEN, "status")) == "- the model today: nothing"
         await _spend(on, (GROUP, REPLY, _run(12_000, 0.04)), (GROUP, MEMORY, _run(790)), (OTHER, REPLY, _run(77_777)))
