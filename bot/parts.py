@@ -13,7 +13,8 @@ from bot.limits import Welcome
 from memory_core.clock import Clock
 from memory_core.handle import Handles
 from memory_core.ids import PersonKey
-from memory_core.ledger.base import Intake, Timers
+from memory_core.ledger.base import Intake
+from memory_core.ledger.timers import Timers
 from memory_core.loading import Mode
 from memory_core.tokens import Counter
 

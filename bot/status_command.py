@@ -36,8 +36,8 @@ from memory_core.errors import BadInput, RememError
 from memory_core.flush.engine import read_state
 from memory_core.handle import Handle
 from memory_core.ids import Scope
-from memory_core.ledger.base import Timer
 from memory_core.ledger.overview import Look, look_at, usage_at
+from memory_core.ledger.timers import Timer
 from memory_core.ledger.usage import Spent
 from memory_core.sleep.report import Stage
 from memory_core.workspace import LEDGER, require

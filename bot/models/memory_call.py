@@ -109,7 +109,7 @@ def _read(response: ModelResponse) -> Reading:
 def _run(response: ModelResponse, model: Model, counted_tokens: int) -> Run:
     used = response.usage
     return Run(
-        model=response.model_name or model.model_name,
+        model=model.model_name,  # the name that was asked: the limits and what is learnt go by it
         requests=1,
         input_tokens=used.input_tokens,
         cached_tokens=used.cache_read_tokens,
