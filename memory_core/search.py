@@ -4,10 +4,10 @@ Searched are the units of the scope's pages, journals and archive (forms/units),
 never SOUL.md, and no page that the index leads to by [DEPRECATED] rows only. Every count and weight comes from these
 units alone: another scope's words cannot even change an order.
 
-A unit's score is BM25 over the terms of any script (memory_core.terms) with three additions: a term in a record's
-title counts `_TITLE` times, words that stand together in the question and in the text count as a phrase, and of equal
-scores the newer one is first. A match is a unit that shares a term with the question; `strong` leaves out those that
-share so little, compared with the best, that they are noise.
+Units are ranked by one formula (memory_core.ranking) over the terms of any script (memory_core.terms). A record stands
+for itself, and a term in its title counts `_TITLE` times; what stands under one heading belongs together. A match is a
+unit that shares a term with the question; of equal scores the newer one is first; `strong` leaves out those that fit so
+little, compared with the best, that they are noise.
 """
 
 from __future__ import annotations
@@ -27,10 +27,7 @@ from memory_core.ranking import Part, scores, shelf
 from memory_core.store.base import Store
 from memory_core.terms import asked, terms
 
-_SATURATION = 1.2
-_LENGTH = 0.4
 _TITLE = 3
-_PHRASE = 0.5
 WEAK = 0.2
 """A match below this part of the best score is weak."""
 _UNSEARCHED = frozenset({Form.STATE, Form.INDEX})
