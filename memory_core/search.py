@@ -5,9 +5,9 @@ never SOUL.md, and no page that the index leads to by [DEPRECATED] rows only. Ev
 units alone: another scope's words cannot even change an order.
 
 Units are ranked by one formula (memory_core.ranking) over the terms of any script (memory_core.terms). A record
-stands for itself, and a term in its title counts `_TITLE` times; what stands under one heading belongs together. A
-match is a unit that shares a term with the question; of equal scores the newer one is first; `strong` leaves out those
-that fit so little, compared with the best, that they are noise.
+stands for itself, and a term in its title counts `_TITLE` times; what stands under one heading belongs together.
+A match is a unit that shares a term with the question; of equal scores the newer one is first; `strong` leaves out
+those that fit so little, compared with the best, that they are noise.
 """
 
 from __future__ import annotations
