@@ -106,7 +106,8 @@ def test_usage_tells_scope_by_scope_and_day_by_day_and_writes_no_byte(remem: Com
     with hold(workspace):  # as a running bot does
         before = _files(workspace)
         # A day more than was lived: midnight may pass while this runs.
-        text, data = remem("usage", workspace, "--days", "3"), remem("usage", workspace, "--days", "3", "--json")
+        asked = ("usage", workspace, "--days", "3")
+        text, data = remem(*asked, TZ="UTC"), remem(*asked, "--json", TZ="UTC")
         assert _files(workspace) == before
     assert (text.code, text.err, data.code) == (0, "", 0)
     assert text.out.splitlines() == [
@@ -139,7 +140,7 @@ def test_usage_tells_scope_by_scope_and_day_by_day_and_writes_no_byte(remem: Com
 def test_the_status_of_all_memories_tells_today_of_each(remem: CommandLine) -> None:
     workspace, now = remem.home / "memory", datetime.now(UTC)
     asyncio.run(_lived(workspace, now))
-    ran, data = remem("status", workspace, TZ="UTC"), remem("status", workspace, "--json")
+    ran, data = remem("status", workspace, TZ="UTC"), remem("status", workspace, "--json", TZ="UTC")
     if datetime.now(UTC).date() != now.date():
         return  # what was today is yesterday by now
     told = [line for line in ran.out.splitlines() if "the model today" in line]
