@@ -238,3 +238,35 @@ async def test_a_damaged_page_is_told_and_holds_up_nothing_else(tmp_path: Path) 
         page.write_bytes(b"# Experience\n")
         await on.command(BUILD, ANA)
         assert len(on.titles("build")) == 1
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("file", ["pending_tasks.json", "attention.md", "heartbeat-state.json", "flush-state.json"])
+async def test_a_status_is_given_whatever_stands_in_a_files_place(tmp_path: Path, file: str) -> None:
+    async with stage(tmp_path) as on:
+        await on.enter(BUILD)
+        await _saved(on, "TODO: @ben renew the certificate")
+        path = tmp_path / "memory/groups/build" / file
+        if path.exists():
+            path.rename(tmp_path / "aside")
+        path.mkdir()
+        told = await on.command(BUILD, ANA, "status")
+        assert "last flush" in told
+        assert file == "flush-state.json" or f"{file} could not be read or written: it is a folder" in told
+
+
+@pytest.mark.asyncio
+async def test_undo_of_a_save_is_not_held_up_by_a_page_that_the_save_could_not_write(tmp_path: Path) -> None:
+    async with stage(tmp_path) as on:
+        await on.enter(BUILD)
+        await _saved(on, "Decision: Redis for the session cache")
+        page = tmp_path / "memory/groups/build/experience.md"
+        page.rename(tmp_path / "aside")
+        page.mkdir()
+        said = await _saved(on, "Decision: Kafka for the events", "TODO: @ben renew the certificate")
+        assert "experience.md could not be read or written: it is a folder" in said
+        assert "Taken back: save no. 2" in await on.command(BUILD, ANA, "undo")
+        page.rmdir()
+        (tmp_path / "aside").rename(page)
+        await on.command(BUILD, ANA)
+        assert on.titles("build") == ["Redis for the session cache"]
