@@ -270,3 +270,32 @@ async def test_undo_of_a_save_is_not_held_up_by_a_page_that_the_save_could_not_w
         (tmp_path / "aside").rename(page)
         await on.command(BUILD, ANA)
         assert on.titles("build") == ["Redis for the session cache"]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("layout", ["apm", "adaptive", "dreaming"])
+@pytest.mark.parametrize(
+    ("was", "now"),
+    [
+        ("remember: the shop server is in Paris", "we are blocked by the DNS team"),
+        ("we are blocked by the DNS team", "remember: the shop server is in Paris"),
+        ("we are blocked by the DNS team", "TODO: @ben renew the certificate"),
+        ("Decision: Redis for the session cache", "TODO: @ben renew the certificate"),
+        ("TODO: @ben renew the certificate", "we are blocked by the DNS team"),
+    ],
+)
+async def test_an_edit_that_makes_another_thing_of_a_message_is_followed_and_the_next_save_is_done(
+    tmp_path: Path, layout: str, was: str, now: str
+) -> None:
+    async with stage(tmp_path, layout=layout) as on:
+        await on.enter(BUILD)
+        said = on.events.said(BUILD, BEN, was)
+        await on.hears(said)
+        await on.command(BUILD, ANA)
+        await on.hears(on.events.edited(said, now))
+        for _ in range(2):
+            told = await on.command(BUILD, ANA)
+            assert "Nothing was saved" not in told, told
+        left = "".join(path.read_text() for path in (tmp_path / "memory").rglob("*.md"))
+        assert was.rpartition(": ")[2].removeprefix("@ben ") not in left
+        assert "\n\n\n" not in left.partition("<!-- remem:catalogue")[0]
