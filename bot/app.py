@@ -60,6 +60,7 @@ from memory_core.tokens import Counter, load_counter
 from memory_core.workspace import LEDGER, Workspace
 
 if TYPE_CHECKING:  # what models need is imported where one is set, and only there
+    from bot.models.meter import LedgerMeter
     from bot.models.providers import Chosen
 
 T = TypeVar("T")
@@ -163,14 +164,15 @@ async def opened(
             await asyncio.to_thread(lexicon.load)
             handles = Handles(stores, ledger, layout, counter, clock, here)
             overview = Aggregate(settings.workspace, layout, disk)
+            meter: LedgerMeter | None = None
             if models is not None:
-                speaks, reads = await _minds(models, settings, handles, ledger)
+                speaks, reads, meter = await _minds(models, settings, handles, ledger)
                 agent, extractor = agent or speaks, extractor or reads
             app = assembled(
                 settings, handles, ledger, names, agent=agent, extractor=extractor, new_id=new_id, overview=overview
             )
             await app.saving.finish_plans(await ledger.intake.scopes())
-            async with _in_use(models):
+            async with _in_use(models, meter):
                 yield app
         finally:
             await ledger.close()
@@ -195,8 +197,8 @@ def _models(settings: Settings) -> Chosen | None:
 
 async def _minds(
     models: Chosen, settings: Settings, handles: Handles, ledger: Ledger
-) -> tuple[Agent | None, Extractor]:
-    """What answers (None: rules), and what reads conversations when they are saved, on one meter."""
+) -> tuple[Agent | None, Extractor, LedgerMeter]:
+    """What answers (None: rules), what reads conversations when they are saved, and the one meter of both."""
     from bot.models.extraction import ModelExtractor
     from bot.models.limits import TurnLimits
     from bot.models.meter import metered
@@ -213,7 +215,7 @@ async def _minds(
         timeout_s=patience_s(models.memory, settings.model_timeout_s),
     )
     if models.reply is None:
-        return None, reads
+        return None, reads, meter
     speaks = Speaker(
         models.reply,
         counter=handles.counter,
@@ -222,13 +224,15 @@ async def _minds(
         window_tokens=models.window_tokens,
         timeout_s=patience_s(models.reply, settings.model_timeout_s),
     )
-    return speaks, reads
+    return speaks, reads, meter
 
 
 @asynccontextmanager
-async def _in_use(models: Chosen | None) -> AsyncIterator[None]:
-    """The models' connections, closed at the end."""
+async def _in_use(models: Chosen | None, meter: LedgerMeter | None) -> AsyncIterator[None]:
+    """The models' connections, closed at the end; then the meter, which may still be keeping what a run used."""
     async with AsyncExitStack() as stack:
+        if meter is not None:
+            stack.push_async_callback(meter.close)
         for model in (models.reply, models.memory) if models is not None else ():
             if model is not None:
                 await stack.enter_async_context(model)
@@ -358,7 +362,7 @@ def assembled(
         mode=Mode(settings.disclosure.value),
         context_tokens=settings.context_tokens,
         people_on_discord=people,
-        has_model=bool(settings.model),
+        has_model=bool(settings.model or settings.memory_model),
         welcome=welcome(settings),
         answers_per_person=settings.answers_per_person,
         answers_per_room=settings.answers_per_room,

@@ -89,10 +89,12 @@ def evaluate(data: Path | None, report: Path | None, workspace: Path | None) -> 
     conversations = load(data or LABELLED)
     settings = settings_for(workspace, quiet=True)
     console = Console()
+    if settings.model or settings.memory_model:
+        require_models(settings)  # what is wrong with them is said before anything is measured
     results = [asyncio.run(measured("rules", RulesExtractor(), conversations))]
     _print(console, results[0])
     if settings.model or settings.memory_model:
-        results.append(asyncio.run(_by_model(settings, conversations)))
+        results.append(asyncio.run(by_model(settings, conversations)))
         _print(console, results[1])
     else:
         console.print("No model is set (REMEM_MEMORY_MODEL or REMEM_MODEL): only the rules were measured.")
@@ -118,11 +120,19 @@ async def measured(name: str, extractor: Extractor, conversations: Sequence[Labe
     return result
 
 
-async def _by_model(settings: Settings, conversations: Sequence[Labelled]) -> Measured:
+def require_models(settings: Settings) -> None:
+    """Are the models set up? Blocking: loads their libraries. Raises BadInput."""
+    from bot.models.providers import chosen
+
+    chosen(settings)
+
+
+async def by_model(settings: Settings, conversations: Sequence[Labelled]) -> Measured:
+    """Measure the model that would read conversations. Raises BadInput where it is not set up."""
     from bot.models.extraction import ModelExtractor
     from bot.models.providers import chosen
 
-    picked = chosen(settings)
+    picked = await asyncio.to_thread(chosen, settings)
     spent, rules = Spent(), Rules()
     extractor = ModelExtractor(
         picked.memory,
@@ -132,7 +142,8 @@ async def _by_model(settings: Settings, conversations: Sequence[Labelled]) -> Me
         window_tokens=picked.window_tokens,
         timeout_s=settings.model_timeout_s,
     )
-    result = await measured(settings.memory_model or settings.model, extractor, conversations, BESIDE)
+    async with picked.memory:
+        result = await measured(settings.memory_model or settings.model, extractor, conversations, BESIDE)
     result.notes.append(spent.line())
     result.notes.append(f"the rules had to read {rules.asked} of {len(conversations)} conversations in its place")
     return result

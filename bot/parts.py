@@ -13,7 +13,8 @@ from bot.limits import Welcome
 from memory_core.clock import Clock
 from memory_core.handle import Handles
 from memory_core.ids import PersonKey
-from memory_core.ledger.base import Intake, Timers
+from memory_core.ledger.base import Intake
+from memory_core.ledger.timers import Timers
 from memory_core.loading import Mode
 from memory_core.tokens import Counter
 
@@ -33,7 +34,7 @@ class Parts:
     context_tokens: int = 16_000
     people_on_discord: bool = False
     has_model: bool = False
-    """A model answers: what it costs is told."""
+    """A model answers, or reads what is saved: what it costs is told."""
     welcome: Welcome = field(default_factory=Welcome)
     answers_per_person: int = 0
     answers_per_room: int = 0

@@ -29,7 +29,7 @@ from memory_core.clock import Clock, next_day
 from memory_core.errors import LedgerFailed, RememError
 from memory_core.flush.engine import Trigger
 from memory_core.ids import Conversation, DirectScope, Scope, scope_of_key
-from memory_core.ledger.base import NEVER, Timer, Timers
+from memory_core.ledger.timers import NEVER, Timer, Timers
 
 LONGEST_SLEEP_S = 60.0
 """The sweeper looks at the clock at least this often, so that a jump of the wall clock is noticed."""

@@ -34,7 +34,7 @@ from memory_core.gate import open_index
 from memory_core.handle import Handle, Handles
 from memory_core.ids import DirectScope, Scope, scope_of_key
 from memory_core.layouts import Form
-from memory_core.ledger.base import NEVER, Timer, Timers
+from memory_core.ledger.timers import NEVER, Timer, Timers
 from memory_core.sleep.deep import JOURNAL_DAYS
 from memory_core.sleep.due import due, next_due
 from memory_core.sleep.report import Report, Stage

@@ -36,8 +36,8 @@ from memory_core.errors import BadInput, RememError
 from memory_core.flush.engine import read_state
 from memory_core.handle import Handle
 from memory_core.ids import Scope
-from memory_core.ledger.base import Timer
 from memory_core.ledger.overview import Look, look_at, usage_at
+from memory_core.ledger.timers import Timer
 from memory_core.ledger.usage import Spent
 from memory_core.sleep.report import Stage
 from memory_core.workspace import LEDGER, require
@@ -161,7 +161,7 @@ def lines(found: Statuses) -> list[str]:
             times = (rest.last_deep, rest.last_rem, rest.next_at)
             sleep = rest_text(*times, rest.undigested, one.zone, on=on, undone=rest.undone)
             told.append(f"  sleep: {sleep}")
-        if one.usage or settings.model:
+        if one.usage or settings.model or settings.memory_model:
             told.append(f"  the model today: {usage_text(one.usage)}")
         for talk in one.look.conversations:
             newest = f", newest {flush_time(talk.newest_at, one.zone)}" if talk.newest_at else ""

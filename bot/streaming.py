@@ -185,29 +185,36 @@ class Streaming:
 
     # -- the end --------------------------------------------------------------------------------------------------
 
-    async def finish(self, text: str) -> None:
-        """Say the whole answer, unless the question is answered or gone. Raises LedgerFailed."""
-        await self._to_its_end(self._finish(text))
+    async def finish(self, text: str) -> bool:
+        """Say the whole answer; False where the question is answered or gone. Raises LedgerFailed."""
+        return await self._to_its_end(self._finish(text))
 
-    async def _finish(self, text: str) -> None:
+    async def _finish(self, text: str) -> bool:
         self._ended = True
         await self._quiet()
         if self._gone:
             await self._take_back()
-        elif await self.claim():
+            return False
+        claimed = await self.claim()
+        if claimed:
             await self._end(text)
+        return claimed
 
     async def fail(self, line: str) -> bool:
-        """End what stands with `line`. False: nothing stands, and the line may be said in the answer's place."""
-        return await self._to_its_end(self._fail(line))
+        """End what stands with `line`. False: nothing stands, and the line may be said in the answer's place.
 
-    async def _fail(self, line: str) -> bool:
+        The conversation keeps what stood and not the line: that something failed is no part of it.
+        """
+        return await self._to_its_end(self._fail(line, kept=False))
+
+    async def _fail(self, line: str, *, kept: bool = True) -> bool:
         self._ended = True
         await self._quiet()
         if self._gone:
             await self._take_back()
         elif self._stands.messages:
-            await self._end(under(*self._notes, grown(self._text), line))
+            half = under(*self._notes, grown(self._text))
+            await self._end(under(half, line), recorded="" if kept else half)
         return self._gone or bool(self._stands.messages)
 
     async def close(self) -> None:
@@ -239,8 +246,8 @@ class Streaming:
         if self._growing is not None:
             await self._growing
 
-    async def _end(self, text: str) -> None:
-        """All of it stands, is recorded, and nothing more is to be done for it."""
+    async def _end(self, text: str, *, recorded: str = "") -> None:
+        """All of it stands, is recorded (or what is `recorded` of it), and nothing more is to be done for it."""
         outcome = self._stands
         if outcome.messages:
             with suppress(LedgerFailed):  # then a start would find a part of it, and say so
@@ -252,7 +259,7 @@ class Streaming:
         elif outcome.delivery in {Delivery.SENT, Delivery.FAILED}:  # else we may not speak here, and tried it
             outcome = await self._put(text, growing=False)
         if outcome.delivery is Delivery.SENT:
-            await record_own(self._parts, self._incoming, text, outcome, self._scope)
+            await record_own(self._parts, self._incoming, recorded or text, outcome, self._scope)
         else:
             _log.warning(
                 "answer not delivered",

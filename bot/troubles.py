@@ -17,7 +17,7 @@ import structlog
 from memory_core.clock import Clock
 from memory_core.errors import LedgerError
 from memory_core.ids import DirectScope, Scope
-from memory_core.ledger.base import NEVER, Timer, Timers
+from memory_core.ledger.timers import NEVER, Timer, Timers
 
 TROUBLE = "trouble:"
 """How the keys of these timers begin."""

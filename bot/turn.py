@@ -37,6 +37,7 @@ from bot.saving import Saving
 from bot.schedule import Schedule
 from bot.streaming import Streaming
 from bot.unfinished import Unfinished
+from bot.unsaid import unsay
 from bot.wording import (
     NOT_A_MEMBER,
     SHORT_HELP,
@@ -332,7 +333,7 @@ class Turn:
             _log.error("not answered", scope=scope.key, why=str(refused))
             line = (answer_failed if isinstance(refused, StoreError) else not_answered)(refused)
             if not await answer.fail(line) and await answer.claim():
-                await self._say(incoming, "\n\n".join([*notes, line]))
+                await unsay(self._parts, await self._say(incoming, "\n\n".join([*notes, line])))
         finally:
             await answer.close()
             del self._writing[message_of(incoming).key]
@@ -357,8 +358,8 @@ class Turn:
         lines = [*notes, reply.text, *kept, *unread(disclosure), *at_breaker(disclosure)]
         if begins and ask.direct:
             lines.append(await last_flush(handle))
-        talk.answered = True
-        await answer.finish("\n\n".join(filter(None, lines)))
+        if await answer.finish("\n\n".join(filter(None, lines))):
+            talk.answered = True
 
     async def _disclose(self, incoming: Incoming, handle: Handle, talk: Talk) -> Disclosure:
         """What the agent may see of the scope's memory for this message; it counts in the conversation's session."""

@@ -29,7 +29,7 @@ from bot.parts import Parts
 from bot.wording import interrupted, interrupted_unseen
 from memory_core.errors import LedgerFailed
 from memory_core.ids import Conversation, DirectScope, MessageKey, RoomKey, Scope, scope_of_key
-from memory_core.ledger.base import NEVER, Timer
+from memory_core.ledger.timers import NEVER, Timer
 from memory_core.messages import Voice
 from memory_core.redact.mask import mask
 

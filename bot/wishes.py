@@ -17,7 +17,7 @@ words (a day, a name, a status) is read by them and not taken from the model.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from bot.agent import Ask
@@ -30,6 +30,7 @@ from memory_core.ids import MessageKey
 from memory_core.layouts import Kind
 from memory_core.messages import Message, Voice
 from memory_core.redact.mask import mask
+from memory_core.script import fold
 from memory_core.terms import terms
 from memory_core.text import one_line
 
@@ -40,6 +41,7 @@ SAID = 0.7
 CITED = 3
 """From so many messages one fact may be put together."""
 _LOOKED_AT = 40
+_CLAUSE = re.compile(r"(?<=[.!;。！；])\s+")
 _ASKS_TO_KEEP = re.compile(
     r"\b(?:remember|remind|note|write (?:\w+ )?down|keep in mind|save|merk\w*|notier\w*|erinner\w*)\b"
     r"|记住|記住|记下|記下|记得|覚えて|メモ|忘れないで",
@@ -124,9 +126,7 @@ def _said_in(messages: Iterable[Message], asked: Words) -> tuple[Message, ...]:
 
 def _said(message: Message, asked: Words) -> _Said | None:
     """What of the fact the statements of a message say; None where nothing."""
-    stated = [
-        words(one.text) for one in sentences(message.text) if not one.question or _ASKS_TO_KEEP.search(one.text)
-    ]
+    stated = [words(text) for text in _statements(message.text)]
     used = [one for one in stated if one.terms & asked.terms]
     if not used:
         return None
@@ -134,6 +134,16 @@ def _said(message: Message, asked: Words) -> _Said | None:
     turns = frozenset(one.negates for one in used if 2 * len(one.terms & asked.terms) >= most)
     shared = asked.terms & frozenset().union(*(one.terms for one in used))
     return _Said(message, shared, frozenset().union(*(one.numbers for one in used)), turns)
+
+
+def _statements(text: str) -> Iterator[str]:
+    """The sentences of a text that state something; of one that ends with a question also what stands before that."""
+    for one in sentences(text):
+        if not one.question or _ASKS_TO_KEEP.search(one.text):
+            yield one.text
+            continue
+        clauses = _CLAUSE.split(one.text)
+        yield from (clause for clause in clauses[:-1] if not any(part.question for part in sentences(clause)))
 
 
 def _is_said(asked: Words, by: Sequence[_Said]) -> bool:
@@ -146,10 +156,11 @@ def _is_said(asked: Words, by: Sequence[_Said]) -> bool:
 
 def _read_by_rules(kind: Kind, fact: str, states: Message) -> Candidate:
     """The fact as the rules read it (day, name, status), else as it stands."""
-    spoken = replace(states, text=fact)
-    read = next((one for one in candidates_in(Request((spoken,), direct=True)) if one.kind is kind), None)
-    if read is not None:
-        return replace(read, value=Value.MEDIUM, corrects="", settled=True)
+    for text in (f"{kind.value}: {fact}", fact):  # not every kind has a label
+        spoken = Request((replace(states, text=text),), direct=True)
+        read = next((one for one in candidates_in(spoken) if one.kind is kind), None)
+        if read is not None and fold(read.body) in fold(fact):
+            return replace(read, value=Value.MEDIUM, corrects="", settled=True)
     return Candidate(
         kind=kind,
         title=one_line(fact, TITLE_CHARACTERS),

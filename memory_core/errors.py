@@ -20,6 +20,8 @@
     ├── WorkspaceGone         state knows the workspace, the disk does not
     └── Denied                the gate refuses a read (typed reason; the model sees it, the log counts it)
 
+One more stands above this floor: ModelFailed of bot.models.failures, a RememError of a model that gave no answer.
+
 What goes wrong below (OSError, sqlite3.Error) is translated at the port that meets it, nowhere else.
 Messages never hold a secret or another scope's text.
 """

@@ -4,15 +4,14 @@ Searched are the units of the scope's pages, journals and archive (forms/units),
 never SOUL.md, and no page that the index leads to by [DEPRECATED] rows only. Every count and weight comes from these
 units alone: another scope's words cannot even change an order.
 
-A unit's score is BM25 over the terms of any script (memory_core.terms) with three additions: a term in a record's
-title counts `_TITLE` times, words that stand together in the question and in the text count as a phrase, and of equal
-scores the newer one is first. A match is a unit that shares a term with the question; `strong` leaves out those that
-share so little, compared with the best, that they are noise.
+Units are ranked by one formula (memory_core.ranking) over the terms of any script (memory_core.terms). A record
+stands for itself, and a term in its title counts `_TITLE` times; what stands under one heading belongs together.
+A match is a unit that shares a term with the question; of equal scores the newer one is first; `strong` leaves out
+those that fit so little, compared with the best, that they are noise.
 """
 
 from __future__ import annotations
 
-import math
 from collections import Counter as Counts
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -24,13 +23,11 @@ from memory_core.errors import StoreError, StoreFailed
 from memory_core.forms.units import Unit, units_of
 from memory_core.ids import PageId
 from memory_core.layouts import Form, Table
+from memory_core.ranking import Part, scores, shelf
 from memory_core.store.base import Store
 from memory_core.terms import asked, terms
 
-_SATURATION = 1.2
-_LENGTH = 0.4
 _TITLE = 3
-_PHRASE = 0.5
 WEAK = 0.2
 """A match below this part of the best score is weak."""
 _UNSEARCHED = frozenset({Form.STATE, Form.INDEX})
@@ -86,15 +83,11 @@ def rank(placed: Sequence[Placed], words: str) -> tuple[Hit, ...]:
     wanted = tuple(dict.fromkeys(asked(words)))
     if not wanted or not placed:
         return ()
-    bags = [_bag(one.unit) for one in placed]
-    known = {term: sum(term in bag.counts for bag in bags) for term in wanted}
-    weights = {term: math.log(1 + (len(bags) - df + 0.5) / (df + 0.5)) for term, df in known.items() if df}
-    mean = sum(bag.length for bag in bags) / len(bags) or 1.0
-    phrases = frozenset(pairwise(asked(words)))
+    found_scores = scores(shelf([_part(one) for one in placed]), asked(words))
     hits = [
-        Hit(one, number, _score(bag, weights, mean, phrases), shared)
-        for number, (one, bag) in enumerate(zip(placed, bags, strict=True))
-        if (shared := sum(term in bag.counts for term in weights))
+        Hit(one, number, score.value, score.shared)
+        for number, (one, score) in enumerate(zip(placed, found_scores, strict=True))
+        if score.shared
     ]
     return tuple(sorted(hits, key=lambda hit: (-hit.score, -_ordinal(hit.placed.unit.day))))
 
@@ -104,15 +97,15 @@ def strong(hits: Sequence[Hit]) -> tuple[Hit, ...]:
     return tuple(hit for hit in hits if hit.score >= WEAK * hits[0].score) if hits else ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Bag:
-    counts: Counts[str]
-    length: int
-    pairs: frozenset[tuple[str, str]]
+def _part(placed: Placed) -> Part:
+    """A unit as ranking sees it: a record stands for itself, lines under one heading belong together."""
+    unit = placed.unit
+    together = unit.record or "\n".join((placed.page, *unit.context))
+    return _part_of(unit, together)
 
 
 @lru_cache(maxsize=8192)
-def _bag(unit: Unit) -> _Bag:
+def _part_of(unit: Unit, session: str) -> Part:
     """A unit's terms: its title's count more, context and tags once."""
     title, body = terms(unit.title), terms(unit.text if not unit.record else f"{unit.body} {unit.source}")
     counts = Counts(body)
@@ -120,18 +113,10 @@ def _bag(unit: Unit) -> _Bag:
         counts[term] += _TITLE if unit.record else 1
     for term in terms(unit.words):
         counts[term] += 1
-    return _Bag(counts, len(title) + len(body), frozenset((*pairwise(title), *pairwise(body))))
-
-
-def _score(bag: _Bag, weights: dict[str, float], mean: float, phrases: frozenset[tuple[str, str]]) -> float:
-    norm = _SATURATION * (1 - _LENGTH + _LENGTH * bag.length / mean)
-    score = 0.0
-    for term, weight in weights.items():
-        count = bag.counts.get(term, 0)
-        score += weight * count * (_SATURATION + 1) / (count + norm)
-    for first, second in phrases & bag.pairs:
-        score += _PHRASE * min(weights.get(first, 0.0), weights.get(second, 0.0))
-    return score
+    pairs = frozenset((*pairwise(title), *pairwise(body)))
+    return Part(
+        counts, len(title) + len(body), pairs, session, frozenset(terms(unit.source)), unit.body.endswith(("?", "？"))
+    )
 
 
 def _ordinal(day: date | None) -> int:

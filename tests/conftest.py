@@ -9,12 +9,16 @@ import pytest
 import structlog
 from blockbuster import BlockBuster, blockbuster_ctx
 
+FOR_TESTS = frozenset({"REMEM_TEST_DATA", "REMEM_LONG", "REMEM_TEST_MODEL", "REMEM_TEST_MODEL_URL"})
+"""Where the tests find data, how long they run, and a real model for those that ask one."""
+
 
 @pytest.fixture(autouse=True)
 def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test sees the settings of whoever runs it; only where the tests find data, and how long they run, stays."""
+    """No test sees the settings of whoever runs it; only what is for the tests themselves stays."""
     for name in list(os.environ):
-        if name.startswith(("REMEM_", "SLACK_", "DISCORD_")) and name not in {"REMEM_TEST_DATA", "REMEM_LONG"}:
+        ours = name.startswith(("REMEM_", "SLACK_", "DISCORD_"))
+        if (ours and name not in FOR_TESTS) or name.endswith(("_API_KEY", "_BASE_URL")):
             monkeypatch.delenv(name)
 
 

@@ -80,10 +80,17 @@ def load(path: Path = LABELLED) -> tuple[Labelled, ...]:
     Raises BadInput for a file that cannot be read, or a line that is no labelled conversation.
     """
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()[1:]
+        first, *lines = path.read_text(encoding="utf-8").splitlines() or [""]
     except (OSError, UnicodeDecodeError) as refused:
-        raise BadInput(f"{path} cannot be read as labelled conversations ({refused}).") from None
-    return tuple(_labelled(path, number, line) for number, line in enumerate(lines, 2) if line.strip())
+        why = refused.strerror if isinstance(refused, OSError) else "it is no UTF-8 text"
+        raise BadInput(f"{path} cannot be read as labelled conversations: {why}.") from None
+    found = tuple(_labelled(path, number, line) for number, line in enumerate(lines, 2) if line.strip())
+    if '"messages"' in first or not found:
+        raise BadInput(
+            f"{path}: the first line is about the file, each later one is a labelled conversation, and there must be "
+            f"one at least; begin with a line such as {{}}."
+        )
+    return found
 
 
 _READER = TypeAdapter(Labelled)

@@ -22,6 +22,7 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
 from bot.models.failures import foreign, translated
+from bot.models.providers import parts_of
 from bot.models.schema import Answer, Reading, read
 from bot.models.spending import Run
 from bot.models.transcript import INSTRUCTIONS, SHAPE
@@ -60,8 +61,8 @@ class Heard:
 
 
 def shapes_for(model: Model) -> tuple[Shape, Shape]:
-    """The shapes in the order in which a model is asked: as it does it best, then the other way."""
-    profile = model.profile
+    """The shapes in the order in which a model is asked: as it, or the first of its fallbacks, does it best."""
+    profile = parts_of(model)[0].profile
     tools = (
         profile.get("supports_tools", True) and profile.get("default_structured_output_mode", "tool") != "prompted"
     )
@@ -108,7 +109,7 @@ def _read(response: ModelResponse) -> Reading:
 def _run(response: ModelResponse, model: Model, counted_tokens: int) -> Run:
     used = response.usage
     return Run(
-        model=response.model_name or model.model_name,
+        model=model.model_name,  # the name that was asked: the limits and what is learnt go by it
         requests=1,
         input_tokens=used.input_tokens,
         cached_tokens=used.cache_read_tokens,

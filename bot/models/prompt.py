@@ -227,7 +227,7 @@ def _id(message: Message) -> str:
 def fitted(told: Sequence[Item], room_tokens: int, measure: Measure) -> tuple[Item, ...]:
     """As much of the items as `room_tokens` hold, with a line for what is left out; the last is cut at its end.
 
-    Where not even a word of the last one fits, it is left out too: such a room is too small for any question.
+    Nothing where not even a word of the last one fits: such a room is too small for any question.
     """
     counted = [measure.item(item) for item in told]
     over = sum(counted) - room_tokens
@@ -247,10 +247,12 @@ def fitted(told: Sequence[Item], room_tokens: int, measure: Measure) -> tuple[It
     left = [item for at, item in enumerate(told) if at not in gone]
     if over > 0:
         left[-1] = _shortened(told[-1], counted[-1] - over, measure)
+        if not left[-1].text:
+            return ()
     if gone:
         missing = sum(at in gone for at in talk)
         left.insert(_place(told, gone), _cut_line(missing, len(gone) - missing))
-    return tuple(item for item in left if item.text)
+    return tuple(left)
 
 
 def _oldest(of: Sequence[int], counted: Sequence[int], tokens: int) -> set[int]:

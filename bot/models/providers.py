@@ -19,13 +19,19 @@ from __future__ import annotations
 
 import inspect
 import re
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import cast, get_args
 
 import structlog
-from pydantic_ai.exceptions import ModelAPIError, UnexpectedModelBehavior, UserError
+from pydantic_ai.exceptions import (
+    ModelAPIError,
+    UnexpectedModelBehavior,
+    UsageLimitUnavailableWarning,
+    UserError,
+)
 from pydantic_ai.models import Model, OpenAIChatCompatibleProvider, infer_model, known_model_names
 from pydantic_ai.models.fallback import FallbackModel
 from pydantic_ai.providers import Provider, infer_provider, infer_provider_class
@@ -86,6 +92,8 @@ def chosen(settings: Settings) -> Chosen:
     fallbacks = [_Named(name, variable("model_fallbacks")) for name in settings.model_fallbacks]
     first = (reply or memory)[0].provider
     built: dict[str, Model] = {}
+    # llama.cpp's server says nothing of usage while it streams; the warning would stand in the middle of a chat.
+    warnings.filterwarnings("ignore", category=UsageLimitUnavailableWarning)
     with foreign_variables():
         for named in (*reply, *memory, *fallbacks):
             if named.name not in built:

@@ -14,7 +14,7 @@ from memory_core.forms.units import Unit, units_of
 from memory_core.ids import PageId
 from memory_core.terms import terms
 
-RUN = 5
+RUN = 4
 """So many words of a record, one after the other, are a quotation."""
 MOST = 0.6
 """So much of a record's words is one, in whatever order."""

@@ -43,7 +43,7 @@ _STATUSES = {
     "started": "in_progress", "finished": "done", "complete": "done", "completed": "done", "closed": "done",
 }  # fmt: skip
 _THOUGHT = re.compile(r"<(think(?:ing)?|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
-_THOUGHT_END = re.compile(r".*</(?:think(?:ing)?|reasoning)>", re.DOTALL | re.IGNORECASE)
+_THOUGHT_END = re.compile(r"</(?:think(?:ing)?|reasoning)>", re.IGNORECASE)
 """Chat templates that open the thought themselves leave only its end in the answer."""
 _START = re.compile(r"[{\[]")
 
@@ -135,7 +135,9 @@ def read(answer: object) -> Reading:
 
 def _read_text(text: str) -> Reading:
     """The first list of candidates in a text; where there is none, its single objects that look like one."""
-    text = _THOUGHT_END.sub("", _THOUGHT.sub("", text[:TEXT_LIMIT]))
+    text = _THOUGHT.sub("", text[:TEXT_LIMIT])
+    for end in list(_THOUGHT_END.finditer(text))[-1:]:
+        text = text[end.end() :]
     objects: list[object] = []
     empty = broken = False
     for value in _values(text):

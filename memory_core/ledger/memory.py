@@ -24,11 +24,11 @@ from memory_core.ledger.base import (
     Posted,
     Reached,
     RoomState,
-    Timer,
     WayBack,
 )
 from memory_core.ledger.book import Book, Known, Row, Shelf
 from memory_core.ledger.memory_usage import MemoryReports, MemoryScopeUsage
+from memory_core.ledger.timers import Timer
 from memory_core.ledger.values import Covered, closed_already, is_newer, storable, stored, stored_plan, utc
 from memory_core.messages import Entry, Voice
 

@@ -17,11 +17,11 @@ from urllib.parse import quote
 
 from memory_core.errors import LedgerFailed
 from memory_core.ids import Conversation, RoomKey, Scope, scope_of_key
-from memory_core.ledger.base import Timer
 from memory_core.ledger.database import BUSY_MS, Database
 from memory_core.ledger.failures import translated
 from memory_core.ledger.rows import SPENT, moment_of, spent_of
 from memory_core.ledger.schema import VERSION
+from memory_core.ledger.timers import Timer
 from memory_core.ledger.usage import Spent
 from memory_core.messages import Voice
 

@@ -15,13 +15,13 @@ from pathlib import Path
 
 from memory_core.clock import Clock
 from memory_core.ids import Scope
-from memory_core.ledger.base import Timer
 from memory_core.ledger.database import Database, Faults, Trace, no_faults
 from memory_core.ledger.opening import open_database
 from memory_core.ledger.rows import moment_of, us_of
 from memory_core.ledger.sqlite_intake import SqliteIntake
 from memory_core.ledger.sqlite_scope import SqliteScopeLedger
 from memory_core.ledger.sqlite_usage import SqliteReports
+from memory_core.ledger.timers import Timer
 from memory_core.ledger.values import storable
 from memory_core.ledger.worker import Worker
 from memory_core.store.disk import Disk

@@ -37,8 +37,8 @@ from memory_core.forms import journal, records
 from memory_core.handle import Handle, Handles
 from memory_core.ids import GroupScope, scope_of_key
 from memory_core.layouts import APM, HEARTBEAT, Form
-from memory_core.ledger.base import Timer, Timers
 from memory_core.ledger.sqlite import SqliteLedger
+from memory_core.ledger.timers import Timer, Timers
 from memory_core.redact import mask as masking
 from memory_core.sleep import lines
 from memory_core.sleep.due import due, next_due

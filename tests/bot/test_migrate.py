@@ -22,7 +22,8 @@ from memory_core.forms.records import Record, render
 from memory_core.ids import DirectScope, GroupScope, PageId, PersonKey, message_key
 from memory_core.layout_note import MIGRATING, NOTE
 from memory_core.layouts import LAYOUTS, Kind
-from memory_core.ledger.base import Hit, Plan, Timer
+from memory_core.ledger.base import Hit, Plan
+from memory_core.ledger.timers import Timer
 from memory_core.lock import hold
 from memory_core.migration.homes import home_of
 from memory_core.migration.work import STAGING

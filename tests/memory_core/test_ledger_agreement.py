@@ -31,10 +31,11 @@ from memory_core.ids import (
     RoomKey,
     Scope,
 )
-from memory_core.ledger.base import Deleted, Edited, Event, Hit, Noted, Plan, Posted, RoomState, ScopeLedger, Timer
+from memory_core.ledger.base import Deleted, Edited, Event, Hit, Noted, Plan, Posted, RoomState, ScopeLedger
 from memory_core.ledger.memory import MemoryLedger
 from memory_core.ledger.schema import MIGRATIONS
 from memory_core.ledger.sqlite import OpenLedger, SqliteLedger
+from memory_core.ledger.timers import Timer
 from memory_core.ledger.usage import Purpose, Usage
 from memory_core.messages import Message
 from tests.memory_core.ledger_values import ANA, START, at, key

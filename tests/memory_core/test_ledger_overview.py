@@ -13,9 +13,10 @@ import pytest
 from memory_core.clock import ManualClock
 from memory_core.errors import LedgerDamaged, LedgerFailed
 from memory_core.ids import Conversation, DirectScope, EventKey, GroupScope, PersonKey, RoomKey, message_key
-from memory_core.ledger.base import Edited, Posted, Timer
+from memory_core.ledger.base import Edited, Posted
 from memory_core.ledger.overview import look_at
 from memory_core.ledger.sqlite import SqliteLedger
+from memory_core.ledger.timers import Timer
 from memory_core.messages import Message, Voice
 
 NOW = datetime(2026, 4, 6, 12, tzinfo=UTC)

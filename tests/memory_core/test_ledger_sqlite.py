@@ -18,11 +18,12 @@ import pytest_asyncio
 from memory_core.clock import ManualClock
 from memory_core.errors import LedgerDamaged, LedgerError, LedgerFailed
 from memory_core.ids import Conversation, EventKey, GroupScope, MessageKey, PageId
-from memory_core.ledger.base import Hit, Noted, Plan, Timer
+from memory_core.ledger.base import Hit, Noted, Plan
 from memory_core.ledger.database import Database
 from memory_core.ledger.failures import TABLE, translated
 from memory_core.ledger.opening import open_database
 from memory_core.ledger.sqlite import OpenLedger, SqliteLedger
+from memory_core.ledger.timers import Timer
 from memory_core.ledger.worker import GROUP, Worker
 from tests.memory_core.ledger_values import BUILD, MAIN, ROOM, START, Faults, at, deleted, edited, key, posted
 from tests.scale import scale

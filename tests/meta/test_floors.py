@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-HEAVY = ("discord", "slack_bolt", "slack_sdk", "pydantic_ai", "aiohttp")
+MODELS = ("pydantic_ai", "openai", "anthropic", "genai_prices", "httpx2")
+HEAVY = ("discord", "slack_bolt", "slack_sdk", "aiohttp", *MODELS)
 
 
 def test_the_contracts_of_the_floors_hold() -> None:
@@ -26,7 +27,7 @@ def _lint() -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
 
 
-def _loaded_by(arguments: list[str], tmp_path: Path, lines: str = "") -> set[str]:
+def _loaded_by(arguments: list[str], tmp_path: Path, lines: str = "", **settings: str) -> set[str]:
     """The modules that a command line leaves loaded."""
     program = (
         "import sys\n"
@@ -40,6 +41,7 @@ def _loaded_by(arguments: list[str], tmp_path: Path, lines: str = "") -> set[str
         "HOME": str(tmp_path),
         "PYTHONPATH": str(ROOT),
         "REMEM_WORKSPACE": str(tmp_path / "w"),
+        **settings,
     }
     ran = subprocess.run(
         [sys.executable, "-c", program],
@@ -64,6 +66,25 @@ def test_chat_loads_no_platform(tmp_path: Path) -> None:
     loaded = _loaded_by(["chat"], tmp_path, lines="hello\n/remem status\n/quit\n")
     assert "adapters.console.adapter" in loaded
     assert not loaded.intersection(HEAVY)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["init"], ["status"], ["show-context", "what did we decide?"], ["audit"], ["doctor"]],
+    ids=lambda one: one[0],
+)
+def test_a_command_that_asks_no_model_loads_none(tmp_path: Path, command: list[str]) -> None:
+    """Also where one is set; only doctor asks it then, so it is run without."""
+    settings = {} if command == ["doctor"] else {"REMEM_MODEL": "openai:gpt-5", "REMEM_MODEL_KEY": "sk-of-nobody"}
+    (tmp_path / "w").mkdir()
+    assert not _loaded_by(command, tmp_path, **settings).intersection(MODELS)
+
+
+def test_chat_loads_the_models_where_one_is_set(tmp_path: Path) -> None:
+    settings = {"REMEM_MODEL": "openai:any", "REMEM_MODEL_BASE_URL": "http://127.0.0.1:9/v1"}
+    loaded = _loaded_by(["chat"], tmp_path, lines="/quit\n", **settings)
+    assert {"pydantic_ai", "openai"} <= loaded
+    assert "anthropic" not in loaded
 
 
 def _imports(file: Path) -> set[str]:
@@ -97,6 +118,12 @@ def test_bot_and_adapters_reach_memory_through_the_gate_only() -> None:
             if isinstance(node, ast.Attribute):
                 where = f"{file.relative_to(ROOT)}:{node.lineno}"
                 assert node.attr not in {"store", "commit"}, f"{where} touches a store"
+
+
+def test_models_libraries_are_imported_in_their_folder_only() -> None:
+    for file in [*(ROOT / "bot").rglob("*.py"), *(ROOT / "adapters").rglob("*.py")]:
+        if file.parent != ROOT / "bot" / "models":
+            assert not {name.split(".")[0] for name in _imports(file)} & set(MODELS), file
 
 
 @pytest.mark.parametrize(

@@ -28,10 +28,14 @@ from pathlib import Path
 from typing import NoReturn
 
 from adapters.messages import Incoming, Outgoing, Sent
+from bot.agent import Ask, Doors, Reply, Show
 from bot.app import opened
+from bot.offline import OfflineAgent
 from memory_core import lexicon
 from memory_core.clock import ManualClock
 from memory_core.flush.plans import Trigger
+from memory_core.handle import Handles
+from memory_core.ledger.usage import Purpose, Usage
 from memory_core.redact import mask as masking
 from memory_core.tokens import load_counter
 from tests.scenarios.killed_checks import standing, times
@@ -88,6 +92,19 @@ class TellingAdapter(RecordingAdapter):
         return sent
 
 
+class Paying:
+    """The offline agent as one that costs something: what an answer used goes into the ledger before it is given."""
+
+    handles: Handles
+
+    async def reply(self, ask: Ask, doors: Doors, show: Show) -> Reply:
+        """The answer, paid for."""
+        reply = await OfflineAgent().reply(ask, doors, show)
+        usage = Usage(ask.now.date(), Purpose.REPLY, "some:model", input_tokens=200, counted_tokens=180)
+        await self.handles.open(ask.scope).ledger.usage.spend(usage)
+        return reply
+
+
 class Life:
     """One process: an act, from a step on."""
 
@@ -116,16 +133,18 @@ class Life:
         own = f"{order.act}-{order.life}"
         clock = ManualClock(begins(act) if order.begins_with == 0 else time_of(act, order.begins_with - 1))
         platform = TellingAdapter(self._killer.report, own, order.begins_with)
-        numbers = count(1)
+        numbers, agent = count(1), Paying()
         async with opened(
             settings(self._workspace, owner=str(OWNER), sleep="off"),  # test_kill_sleep.py kills what sleeps
             clock=clock,
             zone=UTC,
+            agent=agent,
             new_id=lambda: f"{own}-{next(numbers)}",
             known=self._workspace.parent / "state/workspaces.json",
             disk=KilledDisk(self._killer, order.act * 16 + order.life),
             ledger_faults=self._killer.hear,
         ) as app:
+            agent.handles = app.parts.handles
             app.add(platform)
             await app.take_up()
             running = asyncio.create_task(platform.run(app.turn.take_in))

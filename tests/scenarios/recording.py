@@ -32,7 +32,8 @@ class RecordingAdapter:
         self.outcome = Delivery.SENT
         self.sent: list[Outgoing] = []
         self.revised: list[Outgoing] = []
-        self.revise_s = 0.0
+        self.revise_s = 3600.0
+        """So no answer is shown before it is whole, unless a test wants to see it grow."""
         self.stands: dict[MessageKey, str] = {}
         """What each message says now."""
         self.shares: dict[PersonKey, bool | None] = {}

@@ -64,11 +64,11 @@ class Stage:
         await self.app.parts.conversations.settled()
 
     async def hears(self, *incomings: Incoming) -> list[str]:
-        """Hand events in; what the bot said until all was settled."""
-        before = len(self.platform.sent)
+        """Hand events in; what the bot said until all was settled, each as it stands then."""
+        before = len(self.platform.stands)
         await self.takes(*incomings)
         await self.settled()
-        return [outgoing.text for outgoing in self.platform.sent[before:]]
+        return list(self.platform.stands.values())[before:]
 
     async def says(self, spot: Spot, author: Author, text: str, *, addressed: bool = True) -> list[str]:
         """Somebody says something; what the bot said."""

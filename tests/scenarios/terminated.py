@@ -32,6 +32,7 @@ from bot.run import to_its_end, until_stopped
 from memory_core import lexicon
 from memory_core.candidates import Candidate, Extractor, Request
 from memory_core.clock import ManualClock
+from memory_core.errors import LedgerFailed
 from memory_core.tokens import load_counter
 from tests.scenarios.damage import unlike
 from tests.scenarios.killer import ANY, BEFORE, KilledDisk, Killer, Point, Report, reporter
@@ -57,6 +58,10 @@ def spots(rooms: int) -> list[Spot]:
 def lesson(number: int) -> str:
     """Something that a flush keeps under the words of `unlike(number)`."""
     return f"The nightly job failed because of {unlike(number)}; fixed by restarting it."
+
+
+BEFORE_A_GREETING = frozenset({Happening.JOINED, Happening.COMMAND})
+"""What concerns the bot in any room."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,9 +248,17 @@ class Platform(RecordingAdapter):
 
     async def _in_room(self, deliver: Deliver, events: Sequence[Incoming]) -> None:
         for incoming in events:
+            # What is said in a room before it was greeted is none of ours; a stop may come before the greeting.
+            ours = incoming.happening in BEFORE_A_GREETING or await self._is_recorded(incoming)
             taken = await deliver(incoming)
-            if taken.durable:
+            if taken.durable and ours:
                 self._stopper.report(took=incoming.event)
+
+    async def _is_recorded(self, incoming: Incoming) -> bool:
+        try:
+            return (await self._app.parts.intake.room(incoming.room.key)).recorded
+        except LedgerFailed:  # it closed already
+            return False
 
     async def send(self, outgoing: Outgoing) -> Sent:
         """Out it goes."""

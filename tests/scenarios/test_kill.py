@@ -356,6 +356,7 @@ ON_PATHS = {"write_text", "write_bytes", "touch", "mkdir", "rmdir", "unlink", "r
 ELSEWHERE = {
     ("memory_core/workspace.py", "mkdir"),  # the folder that the operator chose, and that of `known`
     ("bot/replay.py", "mkdir"),  # the same
+    ("bot/evaluate.py", "write_text"),  # the file of figures that the operator named
     ("bot/run.py", "os.open"),  # /dev/null
 }
 

@@ -178,6 +178,8 @@ def older(dirty: Path, folder: Path) -> Path:
     """The same as the first remem would have left it: its ledger is to be migrated."""
     workspace = _copied(dirty, folder / "older")
     with closing(sqlite3.connect(workspace / ".remem/ledger.db")) as ledger:
+        ledger.execute("ALTER TABLE written DROP COLUMN after_plan")
+        ledger.execute("ALTER TABLE written DROP COLUMN text_id")
         ledger.execute("DROP TABLE usage")
         ledger.execute("DROP TABLE usage_reports")
         ledger.execute("DROP INDEX conversations_room")

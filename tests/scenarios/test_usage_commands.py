@@ -16,6 +16,7 @@ from bot.models.spending import Run
 from bot.offline import OfflineAgent
 from memory_core.answers_usage import dollars, usage_text
 from memory_core.clock import ManualClock
+from memory_core.extract import RulesExtractor
 from memory_core.ids import DirectScope, GroupScope, Scope
 from memory_core.ledger.memory import MemoryLedger
 from memory_core.ledger.usage import Purpose, Spent
@@ -47,8 +48,19 @@ def _line(answer: str) -> str:
 
 
 @pytest.mark.asyncio
-async def test_status_in_a_room_tells_what_its_own_memory_cost_today_and_no_other(tmp_path: Path) -> None:
-    async with stage(tmp_path / "w", model="test", agent=OfflineAgent()) as on:
+@pytest.mark.parametrize("setting", ["model", "memory_model"])
+async def test_status_in_a_room_tells_what_its_own_memory_cost_today_and_no_other(
+    tmp_path: Path, setting: str
+) -> None:
+    async with stage(
+        tmp_path / "w",
+        agent=OfflineAgent(),
+        extractor=RulesExtractor(),
+        model="openai:small" if setting == "model" else "",
+        memory_model="openai:small" if setting == "memory_model" else "",
+        model_base_url="http://127.0.0.1:9/v1",
+        model_key="none",
+    ) as on:
         await on.enter(BUILD)
         assert _line(await on.command(BUILD, BEN, "status")) == "- the model today: nothing"
         await _spend(on, (GROUP, REPLY, _run(12_000, 0.04)), (GROUP, MEMORY, _run(790)), (OTHER, REPLY, _run(77_777)))
@@ -94,7 +106,8 @@ def test_usage_tells_scope_by_scope_and_day_by_day_and_writes_no_byte(remem: Com
     with hold(workspace):  # as a running bot does
         before = _files(workspace)
         # A day more than was lived: midnight may pass while this runs.
-        text, data = remem("usage", workspace, "--days", "3"), remem("usage", workspace, "--days", "3", "--json")
+        asked = ("usage", workspace, "--days", "3")
+        text, data = remem(*asked, TZ="UTC"), remem(*asked, "--json", TZ="UTC")
         assert _files(workspace) == before
     assert (text.code, text.err, data.code) == (0, "", 0)
     assert text.out.splitlines() == [
@@ -109,7 +122,7 @@ def test_usage_tells_scope_by_scope_and_day_by_day_and_writes_no_byte(remem: Com
         f"  {today}  answers 210 tokens in 1 run ($0.0004), openai:a",
     ]
     found = json.loads(data.out)
-    assert [(one["scope"], one["zone"]) for one in found["scopes"]] == [
+    assert [(one["scope"], one["zone"].removeprefix("Etc/")) for one in found["scopes"]] == [
         ("direct:discord:2", "UTC"),
         ("group:build", "UTC"),
     ]
@@ -127,7 +140,7 @@ def test_usage_tells_scope_by_scope_and_day_by_day_and_writes_no_byte(remem: Com
 def test_the_status_of_all_memories_tells_today_of_each(remem: CommandLine) -> None:
     workspace, now = remem.home / "memory", datetime.now(UTC)
     asyncio.run(_lived(workspace, now))
-    ran, data = remem("status", workspace, TZ="UTC"), remem("status", workspace, "--json")
+    ran, data = remem("status", workspace, TZ="UTC"), remem("status", workspace, "--json", TZ="UTC")
     if datetime.now(UTC).date() != now.date():
         return  # what was today is yesterday by now
     told = [line for line in ran.out.splitlines() if "the model today" in line]
