@@ -196,3 +196,14 @@ async def test_another_group_keeps_its_own(tmp_path: Path) -> None:
         await _two_rooms(on)
         await on.command(BUILD, ANA, "undo")
         assert (on.titles("build"), on.titles("ops")) == ([], ["Redis for the session cache"])
+
+
+@pytest.mark.asyncio
+async def test_a_note_names_who_gave_it_and_where(tmp_path: Path) -> None:
+    async with stage(tmp_path) as on:
+        await on.enter(BUILD)
+        await on.command(BUILD, BEN, "note decision: Redis for the session cache")
+        await on.command(DM, ANA, "note decision: Redis for the session cache")
+        assert "- Source: @ben (discord:2) in #build, 2026-04-06 12:00, " in on.page("build/experience.md")
+        own = (tmp_path / "people/discord-1/memory/main/longterm.md").read_text()
+        assert "- Source: @ana (discord:1) in DM, 2026-04-06 12:00, " in own
