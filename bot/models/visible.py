@@ -1,8 +1,9 @@
 """Of what a model writes, what a person sees. Pure.
 
-Some models think aloud between tags, in the text itself: that is never shown, not even while it is written. A page of
-HTML is no answer: it comes from a proxy or a server in front of the model. While an answer grows, what may yet turn
-out to be one of these is held back.
+Some models think aloud between tags, in the text itself: that is never shown, not even while it is written. Tags that
+are quoted as code (between backticks, in a fenced block) are part of the answer: people ask about such tags, too. A
+page of HTML is no answer: it comes from a proxy or a server in front of the model. While an answer grows, what may yet
+turn out to be one of these is held back.
 """
 
 from __future__ import annotations
@@ -10,17 +11,23 @@ from __future__ import annotations
 import re
 
 _NAMES = "think|thinking|thought|reasoning|reflection"
-_BLOCK = re.compile(rf"^[ \t]*<({_NAMES})>.*?(?:</\1>[ \t]*\n*|\Z)", re.IGNORECASE | re.DOTALL | re.MULTILINE)
-_ENDED_ONLY = re.compile(rf"\A.*</(?:{_NAMES})>\s*", re.IGNORECASE | re.DOTALL)
-_MAY_OPEN = re.compile(r"^[ \t]*</?[a-z!]{0,14}\Z", re.IGNORECASE | re.MULTILINE)
+_FENCE = r"(?P<fence>^[ \t]*```[^\n]*(?:\n.*?(?:^[ \t]*```[ \t]*$|\Z)|\Z))"
+_FLAGS = re.IGNORECASE | re.DOTALL | re.MULTILINE
+_BLOCK = re.compile(rf"{_FENCE}|^[ \t]*<(?P<name>{_NAMES})\s*>.*?(?:</(?P=name)\s*>[ \t]*\n*|\Z)", _FLAGS)
+_OPENS = re.compile(rf"<(?:{_NAMES})\s*>", re.IGNORECASE)
+_CLOSES = re.compile(rf"</(?:{_NAMES})\s*>", re.IGNORECASE)
+_ENDS = re.compile(rf"{_FENCE}|(?P<span>`[^`\n]+(?:`|\Z))|</(?:{_NAMES})\s*>", _FLAGS)
+_ENDS_LINE = re.compile(rf"^[ \t]*</(?:{_NAMES})\s*>", _FLAGS)
+_MAY_OPEN = re.compile(r"^[ \t]*</?[a-z!]{0,14}\s*\Z", re.IGNORECASE | re.MULTILINE)
 _HTML = re.compile(r"\s*(?:<!doctype\s+html|<html[\s>]|<head[\s>]|<\?xml\s)", re.IGNORECASE)
 _MAY_BE_HTML = re.compile(r"\s*<[!?a-z][^>]{0,40}\Z", re.IGNORECASE)
 
 
 def visible(text: str, *, growing: bool = False) -> str:
     """`text` without what was thought aloud; '' for HTML. `growing`: more of it comes; its end may be held back."""
-    shown = _BLOCK.sub("", text)
-    shown = _ENDED_ONLY.sub("", shown)  # the opening tag stands in the model's template
+    shown = _BLOCK.sub(lambda found: found["fence"] or "", text) if _OPENS.search(text) else text
+    if _CLOSES.search(shown):
+        shown = _after_thought(shown)
     if is_html(shown):
         return ""
     if growing:
@@ -28,6 +35,18 @@ def visible(text: str, *, growing: bool = False) -> str:
             return ""
         shown = _MAY_OPEN.sub("", shown)
     return shown.strip()
+
+
+def _after_thought(text: str) -> str:
+    """What stands behind the last end of a thought whose opening tag stands in the model's template."""
+    at = 0
+    for found in _ENDS.finditer(text):
+        if found["fence"] is None and found["span"] is None:
+            at = found.end()
+        elif found["fence"] is not None and (end := _ENDS_LINE.search(found[0])):
+            # A fence that a thought left open: its end stands on a line of its own, without a beginning before it.
+            at = at if _OPENS.search(found[0], 0, end.start()) else found.start() + end.end()
+    return text[at:].lstrip() if at else text
 
 
 def is_html(text: str) -> bool:

@@ -8,6 +8,9 @@ from hypothesis import strategies as st
 
 from bot.models.visible import visible
 
+QUOTED = "Ask for it so:\n```xml\n<thinking>\nsteps\n</thinking>\n```\nand read the rest."
+CODE = "Strip it:\n```python\nre.sub(r'<think>.*?</think>', '', text)\ntext.split('</think>')[-1]\n```\nThat is all."
+
 WHOLE = {
     "Redis.": "Redis.",
     "<think>hm, Redis?</think>Redis.": "Redis.",
@@ -24,6 +27,13 @@ WHOLE = {
     "a <b> and <think-tank> stay": "a <b> and <think-tank> stay",
     "1 < 2": "1 < 2",
     "Write `<think>` around it.": "Write `<think>` around it.",
+    "<THINK >hm</THINK >Redis.": "Redis.",
+    "<think\n>hm</think>Redis.": "Redis.",
+    "Cut all before `</think>`, then go on.": "Cut all before `</think>`, then go on.",
+    QUOTED: QUOTED,
+    CODE: CODE,
+    f"<think>\n```\nhm\n</think>\n{CODE}": CODE,
+    "hm:\n```\nx\n</think>\nRedis.": "Redis.",
 }
 
 
