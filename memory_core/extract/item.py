@@ -84,18 +84,21 @@ def same_fact(old: Item, new: Item) -> bool:
     if old.finding.status == "done" and new.finding.status != "done":
         return False
     common = shared(old.words, new.words)
-    if old.finding.settles and new.finding.settles and _replaces(old.words, new.words):
+    own = _OWN if new.finding.kind in DECIDING else 1
+    if old.finding.settles and new.finding.settles and _replaces(old.words, new.words, own):
         return False
     near = new.at - old.at <= 8 and old.finding.kind in DECIDING
     return common >= (1 if near else 2) and overlap(old.words, new.words) >= _SAME
 
 
-def _replaces(old: frozenset[str], new: frozenset[str]) -> bool:
-    """Two long statements, each with two words or more that the other lacks: of one make, not of one matter.
+def _replaces(old: frozenset[str], new: frozenset[str], own: int) -> bool:
+    """Two long statements, each with `own` words or more that the other lacks: of one make, not of one matter.
 
-    Kept twice, a fact is merged by sleep; taken for another one, it is lost.
+    One word is enough where nobody agrees to what another one said: lessons and facts are of one make (`the job failed
+    because X was missing`, `… because Y was missing`). Kept twice, a fact is merged by sleep; taken for another one,
+    it is lost.
     """
-    return min(len(old), len(new)) >= _LONG and min(len(old - new), len(new - old)) >= _OWN
+    return min(len(old), len(new)) >= _LONG and min(len(old - new), len(new - old)) >= own
 
 
 def other_value(old: Item, new: Item) -> bool:

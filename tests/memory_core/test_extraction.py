@@ -384,3 +384,19 @@ def test_two_matters_that_are_put_in_the_same_words_are_two(decided: tuple[str, 
     found = kept(f"ben: {decided[0]}", f"ana: {decided[1]}")
     assert [one.body for one in found] == list(decided)
     assert not any(one.corrects for one in found)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        "lesson: the nightly build failed because {} was missing; fixed by adding it to the bundle",
+        "remember that the {} host of the search index is in Oslo",
+    ],
+)
+def test_two_facts_of_one_make_are_two(make: str) -> None:
+    """Once the second was taken for the first, said again, and lost."""
+    lines = (f"ana: {make.format('xazedonu')}", f"ben: {make.format('radopera')}")
+    both = candidates_in(talk(*lines))
+    assert [("xazedonu" in one.body, "radopera" in one.body) for one in both] == [(True, False), (False, True)]
+    (later,) = candidates_in(talk(*lines, before=1))
+    assert "radopera" in later.body
