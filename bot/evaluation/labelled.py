@@ -75,15 +75,29 @@ class Labelled:
 
 
 def load(path: Path = LABELLED) -> tuple[Labelled, ...]:
-    """The labelled conversations of a file; its first line is about the file.
+    """The labelled conversations of a file; its first line may be about the file (an object without messages).
 
-    Raises BadInput for a file that cannot be read, or a line that is no labelled conversation.
+    Raises BadInput for a file that cannot be read or holds none, or a line that is no labelled conversation.
     """
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()[1:]
+        lines = path.read_text(encoding="utf-8").split("\n")  # only these: U+2028 may stand in a text
     except (OSError, UnicodeDecodeError) as refused:
         raise BadInput(f"{path} cannot be read as labelled conversations ({refused}).") from None
-    return tuple(_labelled(path, number, line) for number, line in enumerate(lines, 2) if line.strip())
+    said = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
+    if said and _is_about(said[0][1]):
+        del said[0]
+    if not said:
+        raise BadInput(f"{path} holds no labelled conversation; give a file with one a line, as JSON.")
+    return tuple(_labelled(path, number, line) for number, line in said)
+
+
+def _is_about(line: str) -> bool:
+    """Is this a line about the file?"""
+    try:
+        told = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(told, dict) and "messages" not in told
 
 
 _READER = TypeAdapter(Labelled)

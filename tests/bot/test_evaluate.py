@@ -27,6 +27,24 @@ def remem(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytes
     return CommandLine(tmp_path, capsys, monkeypatch)
 
 
+def test_a_file_without_conversations_is_refused_and_a_first_conversation_counts(
+    remem: CommandLine, tmp_path: Path
+) -> None:
+    for text, why in {
+        "": "holds no",
+        "\n\n": "holds no",
+        FEW[0]: "holds no",
+        "[]": "Line 1",
+        '{"bad': "Line 1",
+    }.items():
+        (tmp_path / "none.jsonl").write_text(text, "utf-8")
+        assert why in remem("eval", "extraction", "--data", "none.jsonl").refusal, text
+    first = json.loads(FEW[1])
+    first["messages"][0]["text"] += "\u2028and so on"
+    (tmp_path / "one.jsonl").write_text(json.dumps(first, ensure_ascii=False), "utf-8")
+    assert len(load(tmp_path / "one.jsonl")) == 1
+
+
 def test_the_rules_are_measured_per_kind_and_language(remem: CommandLine, tmp_path: Path) -> None:
     (tmp_path / "few.jsonl").write_text("\n".join(FEW), "utf-8")
     ran = remem("eval", "extraction", "--data", "few.jsonl", "--json", "figures.json")
