@@ -200,10 +200,11 @@ class Commands:
 
     async def _note(self, call: Call, incoming: Incoming, scope: Scope, talk: Talk) -> str:
         kind, text = note_kind(call.argument)
-        candidate = _noted_by(incoming, kind, text)
+        told = _command_message(incoming, text)
+        candidate = _noted_by(told, kind, text)
         if not self.may_keep(candidate.kind, incoming):
             return "On Discord I keep no profiles of people (REMEM_DISCORD_PEOPLE is off), so I wrote nothing."
-        page, record = await self._saving.write(scope, candidate, rooms=_rooms(incoming, scope))
+        page, record = await self._saving.write(scope, candidate, rooms=_rooms(incoming, scope), told=told)
         return noted(candidate, page, record)
 
     async def _correct(self, call: Call, incoming: Incoming, scope: Scope, talk: Talk) -> str:
@@ -276,9 +277,8 @@ def _command_message(incoming: Incoming, text: str) -> Message:
     )
 
 
-def _noted_by(incoming: Incoming, kind: Kind | None, text: str) -> Candidate:
+def _noted_by(message: Message, kind: Kind | None, text: str) -> Candidate:
     """The candidate of a note. Without a kind the extraction rules name it; else it is an agreement."""
-    message = _command_message(incoming, text)
     guessed = next(iter(candidates_in(Request((message,), direct=True))), None) if kind is None else None
     if guessed is not None and guessed.settled:
         return guessed

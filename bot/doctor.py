@@ -51,7 +51,9 @@ def doctor(workspace: Path | None) -> int:
 
 def table(checks: Sequence[Check]) -> Table:
     """The findings as a table."""
-    shown = Table("", "what", "found", "next step")
+    shown = Table()
+    for title in ("", "what", "found", "next step"):
+        shown.add_column(title, overflow="fold")  # an address is needed whole: it is broken, never cut
     for check in checks:
         mark = "[green]ok[/green]" if check.ok else "[red]!![/red]"
         shown.add_row(mark, escape(check.name), escape(check.found), escape(check.next_step))
@@ -153,6 +155,10 @@ async def _models(settings: Settings) -> tuple[Check, ...]:
     """The models that are set, asked a few words each."""
     if not (settings.model or settings.memory_model):
         step = "set REMEM_MODEL to let a model answer"
+        given = (settings.model_base_url, settings.model_key, settings.model_fallbacks, settings.model_window)
+        if any(given):
+            found = "settings for a model, but none is named"
+            return (Check("model", ok=False, found=found, next_step=step),)
         return (Check("model", ok=True, found="none is set: rules answer, in quotations", next_step=step),)
     checks = await asyncio.to_thread(_model_checks)
     return await checks(settings)

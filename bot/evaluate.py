@@ -89,6 +89,8 @@ def evaluate(data: Path | None, report: Path | None, workspace: Path | None) -> 
     conversations = load(data or LABELLED)
     settings = settings_for(workspace, quiet=True)
     console = Console()
+    if settings.model or settings.memory_model:
+        require_models(settings)  # what is wrong with them is said before anything is measured
     results = [asyncio.run(measured("rules", RulesExtractor(), conversations))]
     _print(console, results[0])
     if settings.model or settings.memory_model:
@@ -116,6 +118,13 @@ async def measured(name: str, extractor: Extractor, conversations: Sequence[Labe
         else:
             score_one(conversation, candidates, result.kept_out if conversation.held_out else result.tuned)
     return result
+
+
+def require_models(settings: Settings) -> None:
+    """Are the models set up? Blocking: loads their libraries. Raises BadInput."""
+    from bot.models.providers import chosen
+
+    chosen(settings)
 
 
 async def by_model(settings: Settings, conversations: Sequence[Labelled]) -> Measured:

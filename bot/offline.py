@@ -95,7 +95,7 @@ class OfflineAgent:
         said = list(_in_conversation(ask))
         if hits := _fitting(said, text):
             lines = [f"- {_line(said[hit.number].placed)}" for hit in hits[:QUOTED]]
-            return Reply("Not in my memory yet, but it was said here:\n" + "\n".join(lines))
+            return Reply("It was said here:\n" + "\n".join(lines))
         return _page_shown(ask.disclosures[-1:]) or Reply(UNKNOWN)
 
 

@@ -141,15 +141,16 @@ class Saving:
         return corrected
 
     async def write(
-        self, scope: Scope, candidate: Candidate, *, rooms: Iterable[RoomKey] = ()
+        self, scope: Scope, candidate: Candidate, *, rooms: Iterable[RoomKey] = (), told: Message | None = None
     ) -> tuple[PageId, Record]:
         """Write one thing now; it was read back when this returns. Raises RememError.
 
         `rooms`: where it was said, for an index that this makes; a command alone leaves no conversation to tell it.
+        `told`: the command.
         """
         handle = self._handles.open(scope)
         await self._index(handle, rooms)
-        page, record = await write_now(handle, candidate, await zone_of(handle))
+        page, record = await write_now(handle, candidate, await zone_of(handle), told)
         if record.supersedes:
             self._conversations.end_sessions(scope)  # what was disclosed holds what is taken back
         return page, record

@@ -97,6 +97,8 @@ class Turn:
         `again`: one that is known is worked off once more, because a replay was stopped before it was done with it.
         """
         state = await self._joining.state(incoming.room.key)
+        if await self._joining.is_answer(incoming):
+            incoming = replace(incoming, addressed=True)  # it waits for our thanks: owed, also after a crash
         if not concerns_us(incoming, state):
             return Taken(durable=True)
         if self._unfinished.is_echo(incoming):

@@ -20,6 +20,7 @@ from memory_core.ids import PageId
 from memory_core.layouts import Kind
 from memory_core.search import Found
 from memory_core.sleep.report import Stage
+from memory_core.text import one_line
 
 _NOUNS = {
     Kind.LESSON: "lesson",
@@ -97,14 +98,15 @@ def undone_text(undone: Undone) -> str:
     save = f"{NAMES[Stage(undone.sleep)]} no. {undone.number}" if undone.sleep else f"save no. {undone.number}"
     what = "the last correction" if undone.correction else save
     counted = kinds_counted(undone.kinds or {})
-    lines = [f"Taken back: {what}{f' ({counted})' if counted and not undone.correction else ''}."]
+    of_it = bool(counted) and not undone.correction and not undone.at_once  # else it counts what stays, too
+    lines = [f"Taken back: {what}{f' ({counted})' if of_it else ''}."]
     if undone.pages:
         lines.append(f"{', '.join(undone.pages)} {'is' if len(undone.pages) == 1 else 'are'} as before it.")
     if undone.kept:
         lines.append(_kept(undone))
     if undone.at_once:
         again = " Another `/remem undo` takes back the newest of it." if undone.more else ""
-        lines.append(f"What was written when it was said, before that save, stays.{again}")
+        lines.append(f"What was noted when it was said, before that save, stays where it was noted.{again}")
     if undone.sleep:
         lines.append("The next sleep may come to the same again.")
     elif not undone.correction:
@@ -285,6 +287,7 @@ def quoted(page: PageId, text: str, *, day: str = "", title: str = "", source: s
     A title that only begins the text (titles are cut from their text) is left out, and so are a bullet's mark, the
     bars of a table's row and a source that the text names itself.
     """
+    title = one_line(title)
     body = " | ".join(cell.strip() for cell in text.strip().strip("|").split("|") if cell.strip())
     body = body.removeprefix("- ").removeprefix("* ")
     begins = title.rstrip("…. ")

@@ -28,7 +28,7 @@ from types import MappingProxyType
 from memory_core import search
 from memory_core.clock import day_in
 from memory_core.conventions import conventions_in, is_convention
-from memory_core.errors import Denied, UnknownPage
+from memory_core.errors import Denied, PageBlocked, UnknownPage
 from memory_core.forms.tasks import Task
 from memory_core.forms.tasks import parse as parse_tasks
 from memory_core.handle import Handle
@@ -85,11 +85,14 @@ async def has_index(handle: Handle) -> bool:
 
 
 async def open_tasks(handle: Handle) -> tuple[Task, ...]:
-    """The scope's tasks that are not done; none where the file is broken, which `faults_in` tells.
+    """The scope's tasks that are not done; none where the file is broken or is no file, which `faults_in` tells.
 
     Raises StoreError.
     """
-    read = await handle.store.read(TASKS)
+    try:
+        read = await handle.store.read(TASKS)
+    except PageBlocked:
+        return ()
     return parse_tasks(read.text).open if read is not None else ()
 
 

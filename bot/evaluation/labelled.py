@@ -75,29 +75,23 @@ class Labelled:
 
 
 def load(path: Path = LABELLED) -> tuple[Labelled, ...]:
-    """The labelled conversations of a file; its first line may be about the file (an object without messages).
+    """The labelled conversations of a file; its first line is about the file.
 
-    Raises BadInput for a file that cannot be read or holds none, or a line that is no labelled conversation.
+    Raises BadInput for a file that cannot be read, or a line that is no labelled conversation.
     """
     try:
-        lines = path.read_text(encoding="utf-8").split("\n")  # only these: U+2028 may stand in a text
+        # Only at line feeds: U+2028 may stand in a text.
+        first, *lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as refused:
-        raise BadInput(f"{path} cannot be read as labelled conversations ({refused}).") from None
-    said = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
-    if said and _is_about(said[0][1]):
-        del said[0]
-    if not said:
-        raise BadInput(f"{path} holds no labelled conversation; give a file with one a line, as JSON.")
-    return tuple(_labelled(path, number, line) for number, line in said)
-
-
-def _is_about(line: str) -> bool:
-    """Is this a line about the file?"""
-    try:
-        told = json.loads(line)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(told, dict) and "messages" not in told
+        why = refused.strerror if isinstance(refused, OSError) else "it is no UTF-8 text"
+        raise BadInput(f"{path} cannot be read as labelled conversations: {why}.") from None
+    found = tuple(_labelled(path, number, line) for number, line in enumerate(lines, 2) if line.strip())
+    if '"messages"' in first or not found:
+        raise BadInput(
+            f"{path}: the first line is about the file, each later one is a labelled conversation, and there must be "
+            f"one at least; begin with a line such as {{}}."
+        )
+    return found
 
 
 _READER = TypeAdapter(Labelled)

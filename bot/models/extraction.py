@@ -28,7 +28,7 @@ from pydantic_ai.models import Model
 
 from bot.models.evidence import candidate_of
 from bot.models.failures import Failure, ModelFailed
-from bot.models.memory_call import ENVELOPE, ask, shapes_for
+from bot.models.memory_call import ENVELOPE, Shape, ask, shapes_for
 from bot.models.schema import Reading
 from bot.models.spending import Meter
 from bot.models.transcript import Line, cited, lines_of, told
@@ -83,7 +83,7 @@ class ModelExtractor:
         self._meter = meter
         self._window_tokens = window_tokens
         self._timeout_s = timeout_s
-        self._shapes = shapes_for(model)
+        self._shapes: tuple[Shape, ...] = shapes_for(model)
         self._envelope_tokens = 0
         self._used_up: set[Scope | None] = set()
 
@@ -160,7 +160,7 @@ class ModelExtractor:
             if work.request.scope is not None:
                 await self._meter.spend(work.request.scope, Purpose.MEMORY, heard.run)
             if heard.reading.whole:
-                self._shapes = (shape, *(one for one in self._shapes if one is not shape))  # type: ignore[assignment]
+                self._shapes = (shape, *(one for one in self._shapes if one is not shape))
                 return heard.reading
             last = None
             work.counts["cut" if heard.reading.found else "no_use"] += 1

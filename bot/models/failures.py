@@ -4,7 +4,7 @@
     BUSY        429                                         once, after what the server asks   busy, try in a minute
     DOWN        5xx, no connection, a cut stream            once, after a moment               cannot be reached
     SLOW        no answer in time                           once                               takes too long
-    TOO_LONG    the request is over the window      no (it is cut before)              too long for the model
+    TOO_LONG    the request is over the window              no (it is cut before)              too long for the model
     REFUSED     the provider's filter, a refusal            no                                 will not answer this
     UNUSABLE    empty, HTML, nothing that can be read       once                               nothing that I can use
     SETUP       key, name, quota, an unknown request        no                                 is not set up

@@ -79,11 +79,6 @@ class Request:
         """What we counted for all requests that were answered, by our own counter."""
         return round(self._counted / self._measure.factor)
 
-    @property
-    def last_tokens(self) -> int:
-        """What the last request has, as we count it for this provider."""
-        return self._last_tokens
-
     def _check(self) -> None:
         if not self._now or self._now[-1].kind is not Kind.SAID:
             raise failed(Failure.TOO_LONG, f"{self._room_tokens} tokens are left for the conversation")

@@ -3,8 +3,9 @@
     pages → catalogue → flush-state.json → heartbeat-state.json (of a sleep) → ledger (cursors, receipt)
 
 Every step can be repeated: a page on which all operations are done already is not written, and that reading is the
-proof that they are. A page that changed since it was read is read and merged again, a few times. So a plan that was
-stopped anywhere is finished by applying it once more. A broken state file is copied before it is written anew.
+proof that they are; so is reading back what was just written. A page that changed since it was read is read and
+merged again, a few times. So a plan that was stopped anywhere is finished by applying it once more. A broken state
+file is copied before it is written anew.
 
 A page that holds bytes that are no text is never written over, and what stands in a page's place without being a file
 is never touched. The rest of the plan is written and the plan closes; what belongs on that page waits in the closed
@@ -135,10 +136,12 @@ async def _bring(
 ) -> PageText | None:
     """As `_write`. Raises PageBlocked."""
     form = handle.table.rule(page).form
-    start = start_text(handle.table, page, name_of(handle))
+    start, written = start_text(handle.table, page, name_of(handle)), ""
     for _ in range(ATTEMPTS):
         standing, known = await _read(handle, page, known), None
         before = start if standing is None else standing.text
+        if standing is not None and written and before == written:
+            return standing
         text = await beside(len(before), _applied, operations, before, form)
         if text == before:
             return standing
@@ -150,7 +153,8 @@ async def _bring(
             return standing
         if standing is not None and _is_broken(standing):
             await keep_copy(handle, standing)
-        await _commit(handle, Change(page, None if gone else text, standing.stamp if standing else None))
+        change = Change(page, None if gone else text, standing.stamp if standing else None)
+        written = text if await _commit(handle, change) else ""
     raise PageChanged(f"{page} kept changing while it was written; what was to be written waits for the next flush.")
 
 
@@ -172,12 +176,13 @@ async def _read(handle: Handle, page: PageId, known: Standing | None) -> PageTex
     return known.pages.get(page) if known and known.knows(page) else await handle.store.read(page)
 
 
-async def _commit(handle: Handle, change: Change) -> None:
-    """One try; a page that changed meanwhile is left to the caller, who reads it again."""
+async def _commit(handle: Handle, change: Change) -> bool:
+    """One try: was it written? A page that changed meanwhile is left to the caller, who reads it again."""
     try:
         await handle.store.commit([change])
     except (PageChanged, PageExists):
-        return
+        return False
+    return True
 
 
 async def _write_state(handle: Handle, body: Body, stamps: Mapping[PageId, Stamp], known: Standing | None) -> None:

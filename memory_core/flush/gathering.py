@@ -115,7 +115,8 @@ async def gather(
     edited = frozenset(change.message for change in changes if not change.deleted) & heard
     gone = deleted | edited | taken_back
     revised = tuple(change.message for change in changes if change.message not in gone)
-    found = Gathered(tuple(facts), anchors(messages), written, await ledger.hits(), gone, edited, revised)
+    kept = [message for message in messages if message.key not in over & covered]  # not taken back by undo
+    found = Gathered(tuple(facts), anchors(kept), written, await ledger.hits(), gone, edited, revised)
     now = (passed_of(ways[key]) if key in ways else Passed(key, page) for key, page, _ in marks if key not in over)
     done = tuple(one for one in (*passed, *now) if one.message not in edited)
     return replace(found, ways=tuple(ways.values()), done=done)

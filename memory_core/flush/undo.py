@@ -132,10 +132,10 @@ async def _operations(
     operations: list[Operation] = []
     kept: list[PageId] = []
     pages = dict.fromkeys(one.page for step in taken for one in (*step.exact, *step.inverses))
-    for page in (one for one in pages if one != HEARTBEAT):
+    for page in (one for one in pages if one != HEARTBEAT and one not in held):
         standing = await handle.store.read(page)
         form = handle.table.rule(page).form
-        if page in held or (standing is None and not _brings_back(page, form, taken)):
+        if standing is None and not _brings_back(page, form, taken):
             continue
         text = standing.text if standing is not None else ""
         found = _exact(text, page, form, taken)

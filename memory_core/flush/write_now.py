@@ -30,16 +30,19 @@ from memory_core.layouts import INDEX, TASKS, Form
 from memory_core.messages import Message
 
 
-async def write_now(handle: Handle, candidate: Candidate, zone: tzinfo) -> tuple[PageId, Record]:
+async def write_now(
+    handle: Handle, candidate: Candidate, zone: tzinfo, told: Message | None = None
+) -> tuple[PageId, Record]:
     """Write the candidate, whatever its bar: somebody asked for it. The page, and the record as it was read back.
 
     A kind that has no page of its own is written to the journal of its day. What is no record on its page (a task, a
-    blocker, a line of the journal) gives the record that it would be. Raises NoIndex, StoreError, LedgerError, and
+    blocker, a line of the journal) gives the record that it would be. `told`: the command that brings it, which is no
+    message of the ledger. Raises NoIndex, StoreError, LedgerError, and
     BadInput where the scope keeps no such kind.
     """
     if await handle.store.stamp(INDEX) is None:
         raise NoIndex(f"{handle.scope.key} has no index yet; answer the purpose question or flush first.")
-    fact = await _fact(handle, candidate, zone)
+    fact = await _fact(handle, candidate, zone, told)
     journals = open_journals(handle.table, [fact.said_at], zone)
     standing = await read_pages(handle, journals, archive=takes_back(fact))
     draft = draft_on(handle, zone, handle.clock.now().astimezone(zone), standing)
@@ -81,11 +84,11 @@ async def _is_done(handle: Handle, fact: Fact, zone: tzinfo) -> bool:
     return noted is not None and any(key in note.keys for note in journal.parse(noted.text).notes)
 
 
-async def _fact(handle: Handle, candidate: Candidate, zone: tzinfo) -> Fact:
-    """The candidate with its messages; a command has none in the ledger and counts as said now."""
+async def _fact(handle: Handle, candidate: Candidate, zone: tzinfo, told: Message | None = None) -> Fact:
+    """The candidate with its messages; a command has none in the ledger: it is `told`, else counts as said now."""
     entries = [await handle.ledger.find(key) for key in candidate.sources]
     said: list[Message] = [entry.message for entry in entries if entry is not None]
-    if said:
+    if said := said or ([told] if told is not None else []):
         return fact_of(candidate, said, zone, handle.scope, settled=True)
     now = handle.clock.now()
     place = "DM" if isinstance(handle.scope, DirectScope) else handle.scope.name

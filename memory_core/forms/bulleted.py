@@ -145,4 +145,4 @@ class Bulleted:
         return written(as_read(row), self.implied[section])
 
     def _without(self, text: str, one: Placed) -> str:
-        return text[: one.line.start] + text[listed.after(text, one.end) :]
+        return listed.without_line(text, one.line, one.end)

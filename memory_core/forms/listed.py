@@ -88,7 +88,7 @@ def without_item(text: str, title: str, gone: str, read: Read = item) -> str:
     """The page without that item."""
     for line in section(text, title):
         if same(read(line.text), gone):
-            return text[: line.start] + text[after(text, line.end) :]
+            return without_line(text, line)
     return text
 
 
@@ -111,7 +111,7 @@ def without_message(text: str, titles: Iterable[str], key: MessageKey) -> str:
         for line in reversed(section(text, title)):
             kept = without_key(line.text, key)
             if kept is None:
-                text = text[: line.start] + text[after(text, line.end) :]
+                text = without_line(text, line)
             elif kept != line.text:
                 text = text[: line.start] + kept + text[line.end :]
     return text
@@ -130,7 +130,7 @@ def with_fact(text: str, title: str, key: str, value: str, keys: Sequence[Messag
         fact = _fact(line.text)
         if fact and fold(fact[0]) == fold(key):
             if not flat(value):
-                return text[: line.start] + text[after(text, line.end) :]
+                return without_line(text, line)
             return text if fact[1] == flat(value) else text[: line.start] + new + text[line.end :]
     return append(text, title, new) if flat(value) else text
 
@@ -176,6 +176,16 @@ def after(text: str, end: int) -> int:
     """Where the line after the one that ends at `end` starts."""
     found = text.find("\n", end)
     return len(text) if found < 0 else found + 1
+
+
+def without_line(text: str, line: Line, end: int = 0) -> str:
+    """The page without that line and what belongs to it up to `end`.
+
+    The blank line that `append` put before it goes too: what is put in and taken out leaves the page as it was.
+    """
+    newline, before, rest = newline_of(text), text[: line.start], text[after(text, max(line.end, end)) :]
+    alone = before.endswith(newline * 2) and (not rest or rest.startswith(newline))
+    return (before.removesuffix(newline) if alone else before) + rest
 
 
 def same(one: str, other: str) -> bool:

@@ -187,10 +187,8 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class WayBack:
-    """How undo takes back what was written at once: `back` is memory_core.flush.plans' own format.
-
-    `after` is the id of the plan that was closed last when it was written, '' for none: what came later is newer.
-    """
+    """How undo takes back what was written at once, in memory_core.flush.plans' own format; `after` is the id of the
+    plan that was closed last before it ('' for none)."""
 
     message: MessageKey
     page: PageId
@@ -258,9 +256,9 @@ class ScopeLedger(Protocol):
         ...
 
     async def mark_written(self, message: MessageKey, page: PageId, record: str, back: str = "") -> bool:
-        """Note that `message` was written at once as `record`; False if it was noted before. Raises LedgerFailed.
+        """Note that `message` was written at once as `record`, and its way `back`; False if it was noted before.
 
-        `back`: how undo takes it back; kept as long as the mark.
+        Raises LedgerFailed.
         """
         ...
 

@@ -55,15 +55,15 @@ class Usage:
 
     @property
     def unpriced(self) -> bool:
-        """Did it use tokens whose price nobody knows?"""
-        return self.cost_micro_usd is None and self.input_tokens + self.output_tokens > 0
+        """Did it ask a model whose price, or use of tokens, nobody knows?"""
+        return self.cost_micro_usd is None and self.requests + self.input_tokens + self.output_tokens > 0
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
     """The sum of one day's runs of one model for one purpose.
 
-    `cost_micro_usd` is what the runs with a known price cost; `unpriced_runs` used tokens and have none. Raises
+    `cost_micro_usd` is what the runs with a known price cost; `unpriced_runs` asked and have none. Raises
     BadInput for a number below 0.
     """
 

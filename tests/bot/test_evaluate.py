@@ -27,21 +27,10 @@ def remem(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytes
     return CommandLine(tmp_path, capsys, monkeypatch)
 
 
-def test_a_file_without_conversations_is_refused_and_a_first_conversation_counts(
-    remem: CommandLine, tmp_path: Path
-) -> None:
-    for text, why in {
-        "": "holds no",
-        "\n\n": "holds no",
-        FEW[0]: "holds no",
-        "[]": "Line 1",
-        '{"bad': "Line 1",
-    }.items():
-        (tmp_path / "none.jsonl").write_text(text, "utf-8")
-        assert why in remem("eval", "extraction", "--data", "none.jsonl").refusal, text
-    first = json.loads(FEW[1])
-    first["messages"][0]["text"] += "\u2028and so on"
-    (tmp_path / "one.jsonl").write_text(json.dumps(first, ensure_ascii=False), "utf-8")
+def test_a_line_separator_within_a_text_ends_no_line(tmp_path: Path) -> None:
+    told = json.loads(FEW[1])
+    told["messages"][0]["text"] += "\u2028and so on"
+    (tmp_path / "one.jsonl").write_text(f"{FEW[0]}\n{json.dumps(told, ensure_ascii=False)}\n", "utf-8")
     assert len(load(tmp_path / "one.jsonl")) == 1
 
 

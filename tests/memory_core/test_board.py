@@ -244,3 +244,17 @@ def test_new_pages_have_the_sections_that_the_layout_names() -> None:
         _new(Form.ACTIVE) == "# Active Context\n\n## In Progress\n\n## Blocked / Waiting\n\n## Recently Completed\n"
     )
     assert _new(Form.CHANNEL) == "# build\n\n## Current Topics\n\n## Recent Decisions\n\n## Unresolved\n"
+
+
+@pytest.mark.parametrize("form", sorted(BOARDS))
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_what_is_put_and_taken_out_again_and_again_leaves_the_page_as_it_was(form: Form, newline: str) -> None:
+    page, on = _new(form, newline), board(form)
+    texts = set()
+    for _ in range(3):
+        page = on.with_blocker(page, "we wait for the DNS team", [ONE])
+        page = on.with_fact(page, "the shop", "in Paris", [TWO])
+        texts.add(page)
+        page = on.with_fact(on.without_message(page, ONE), "the shop", "")
+        texts.add(page)
+    assert len(texts) == 2, texts

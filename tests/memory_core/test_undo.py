@@ -206,3 +206,84 @@ async def test_a_closed_plan_holds_only_the_way_back() -> None:
     assert plan is not None
     assert load(plan.operations).operations == ()
     assert daily.parse(world.text("daily-synced"))[0].points == ("decided: Redis for sessions",)
+
+
+AT_ONCE = [
+    "decision: decided: Redis for sessions",
+    "task: ship it",
+    "blocker: the staging certificate has expired",
+    "environment: staging db is 10.0.0.9",
+    "tool: the linter is ruff",
+]
+
+
+async def _at_once(world: World, text: str) -> None:
+    (key,) = await world.say(text)
+    entry = await world.handle.ledger.find(key)
+    candidate = labelled(entry.message) if entry else None
+    assert candidate is not None
+    await write_now(world.open(), candidate, world.zone)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("text", AT_ONCE)
+@pytest.mark.parametrize("after", [True, False])
+@pytest.mark.parametrize("direct", [True, False])
+async def test_a_crash_while_something_noted_is_taken_back_ends_like_none(
+    text: str, after: bool, direct: bool
+) -> None:
+    async def run(crash_at: int) -> tuple[World, int]:
+        world = World(DirectScope(PersonKey("slack:T1:ANA"))) if direct else World()
+        await _talk(world, [["decision: decided: Kafka for events"]])
+        await _at_once(world, text)
+        world.faults.calls, world.faults.at, world.faults.after = 0, crash_at, after
+        try:
+            await undo(world.open())
+        except Stop:
+            await resume(world.open())
+        world.faults.at = 0
+        return world, world.faults.calls
+
+    whole, steps = await run(0)
+    assert steps > 2
+    for step in range(1, steps + 1):
+        crashed, _ = await run(step)
+        if step == 1 and not after:
+            await undo(crashed.open())  # nothing had begun
+        assert _files(crashed) == _files(whole), f"crash at step {step}, after={after}"
+        assert not (await crashed.flush()).written
+        assert (await undo(crashed.open())).number == 1
+        assert (await undo(crashed.open())).nothing
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("text", AT_ONCE)
+async def test_the_way_back_of_what_was_noted_is_erased_with_its_mark(text: str) -> None:
+    world = World()
+    await _at_once(world, text)
+    assert len(await world.handle.ledger.ways_back()) == 1
+    assert (await world.flush()).written
+    assert await world.handle.ledger.ways_back() == ()
+    await undo(world.open())
+    undone = await undo(world.open())
+    assert undone.noted is not None
+    assert (await undo(world.open())).nothing
+
+
+@pytest.mark.asyncio
+async def test_a_deletion_leaves_nothing_of_what_was_noted_in_the_way_back() -> None:
+    world = World()
+    (key,) = await world.say("decision: decided: the aardvark guards the door")
+    entry = await world.handle.ledger.find(key)
+    candidate = labelled(entry.message) if entry else None
+    assert candidate is not None
+    await write_now(world.open(), candidate, world.zone)
+    await world.say("decision: decided: Kafka for events")
+    await world.delete(key)
+    await world.flush()
+    plan = await world.handle.ledger.last_plan()
+    assert plan is not None
+    assert "aardvark" not in plan.operations
+    for _ in range(3):
+        await undo(world.open())
+    assert all(b"aardvark" not in content for content, _ in world.stores.files.values())

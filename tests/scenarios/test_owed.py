@@ -300,3 +300,22 @@ async def test_a_room_that_never_pauses_is_saved_when_its_day_ends(tmp_path: Pat
         assert (await read_state(handle)).flush_number == 1, "once"
         journal = stage.workspace / "memory/groups/build/journal/2026-04-06.md"
         assert "chairs" in journal.read_text("utf-8"), "on the day on which it was said"
+
+
+@pytest.mark.asyncio
+async def test_an_answer_to_the_greeting_that_was_taken_in_is_the_purpose_after_a_restart(tmp_path: Path) -> None:
+    """A plain reply to our question waits for our thanks, as what is addressed waits for an answer."""
+    stage = Stage(tmp_path)
+    stage.model.go.set()
+    async with stage.run() as app:
+        await stage.says(BUILD, "hello")
+        await app.parts.conversations.settled()
+        question = (await app.parts.intake.room(BUILD.room.key)).purpose_question
+        assert question is not None
+        await app.parts.conversations.close()  # the program ends: what is taken in now is durable, and not worked off
+        reply = stage.events.said(BUILD, ANA, "We build the shop")
+        await stage.adapter.happens(replace(reply, reply_to=question))
+    async with stage.run() as app:
+        await app.parts.conversations.settled()
+    assert "purpose: We build the shop" in (tmp_path / "memory/groups/build.md").read_text("utf-8")
+    assert sum("purpose is now" in one.text for one in stage.adapter.sent) == 1

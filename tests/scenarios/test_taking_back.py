@@ -238,3 +238,64 @@ async def test_a_damaged_page_is_told_and_holds_up_nothing_else(tmp_path: Path) 
         page.write_bytes(b"# Experience\n")
         await on.command(BUILD, ANA)
         assert len(on.titles("build")) == 1
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("file", ["pending_tasks.json", "attention.md", "heartbeat-state.json", "flush-state.json"])
+async def test_a_status_is_given_whatever_stands_in_a_files_place(tmp_path: Path, file: str) -> None:
+    async with stage(tmp_path) as on:
+        await on.enter(BUILD)
+        await _saved(on, "TODO: @ben renew the certificate")
+        path = tmp_path / "memory/groups/build" / file
+        if path.exists():
+            path.rename(tmp_path / "aside")
+        path.mkdir()
+        told = await on.command(BUILD, ANA, "status")
+        assert "last flush" in told
+        assert file == "flush-state.json" or f"{file} could not be read or written: it is a folder" in told
+
+
+@pytest.mark.asyncio
+async def test_undo_of_a_save_is_not_held_up_by_a_page_that_the_save_could_not_write(tmp_path: Path) -> None:
+    async with stage(tmp_path) as on:
+        await on.enter(BUILD)
+        await _saved(on, "Decision: Redis for the session cache")
+        page = tmp_path / "memory/groups/build/experience.md"
+        page.rename(tmp_path / "aside")
+        page.mkdir()
+        said = await _saved(on, "Decision: Kafka for the events", "TODO: @ben renew the certificate")
+        assert "experience.md could not be read or written: it is a folder" in said
+        assert "Taken back: save no. 2" in await on.command(BUILD, ANA, "undo")
+        page.rmdir()
+        (tmp_path / "aside").rename(page)
+        await on.command(BUILD, ANA)
+        assert on.titles("build") == ["Redis for the session cache"]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("layout", ["apm", "adaptive", "dreaming"])
+@pytest.mark.parametrize(
+    ("was", "now"),
+    [
+        ("remember: the shop server is in Paris", "we are blocked by the DNS team"),
+        ("we are blocked by the DNS team", "remember: the shop server is in Paris"),
+        ("we are blocked by the DNS team", "TODO: @ben renew the certificate"),
+        ("Decision: Redis for the session cache", "TODO: @ben renew the certificate"),
+        ("TODO: @ben renew the certificate", "we are blocked by the DNS team"),
+    ],
+)
+async def test_an_edit_that_makes_another_thing_of_a_message_is_followed_and_the_next_save_is_done(
+    tmp_path: Path, layout: str, was: str, now: str
+) -> None:
+    async with stage(tmp_path, layout=layout) as on:
+        await on.enter(BUILD)
+        said = on.events.said(BUILD, BEN, was)
+        await on.hears(said)
+        await on.command(BUILD, ANA)
+        await on.hears(on.events.edited(said, now))
+        for _ in range(2):
+            told = await on.command(BUILD, ANA)
+            assert "Nothing was saved" not in told, told
+        left = "".join(path.read_text() for path in (tmp_path / "memory").rglob("*.md"))
+        assert was.rpartition(": ")[2].removeprefix("@ben ") not in left
+        assert "\n\n\n" not in left.partition("<!-- remem:catalogue")[0]

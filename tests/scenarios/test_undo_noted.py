@@ -73,8 +73,8 @@ async def test_each_undo_takes_back_one_thing_and_a_save_stands_between_them(tmp
         assert "Kafka for the events" in await on.command(BUILD, ANA, "undo")
         assert _pages(tmp_path) == saved
         save = await on.command(BUILD, ANA, "undo")
-        assert "save no. 1 (1 decision, 1 lesson)" in save
-        assert "stays. Another `/remem undo` takes back the newest of it." in save
+        assert save.startswith("Taken back: save no. 1. "), "what stays is not told as taken back"
+        assert "stays where it was noted. Another `/remem undo` takes back the newest of it." in save
         assert _pages(tmp_path) == second
         assert "the lesson “the queue stalled" in await on.command(BUILD, ANA, "undo")
         assert _pages(tmp_path) == first
@@ -196,3 +196,14 @@ async def test_another_group_keeps_its_own(tmp_path: Path) -> None:
         await _two_rooms(on)
         await on.command(BUILD, ANA, "undo")
         assert (on.titles("build"), on.titles("ops")) == ([], ["Redis for the session cache"])
+
+
+@pytest.mark.asyncio
+async def test_a_note_names_who_gave_it_and_where(tmp_path: Path) -> None:
+    async with stage(tmp_path) as on:
+        await on.enter(BUILD)
+        await on.command(BUILD, BEN, "note decision: Redis for the session cache")
+        await on.command(DM, ANA, "note decision: Redis for the session cache")
+        assert "- Source: @ben (discord:2) in #build, 2026-04-06 12:00, " in on.page("build/experience.md")
+        own = (tmp_path / "people/discord-1/memory/main/longterm.md").read_text()
+        assert "- Source: @ana (discord:1) in DM, 2026-04-06 12:00, " in own
