@@ -80,7 +80,8 @@ def load(path: Path = LABELLED) -> tuple[Labelled, ...]:
     Raises BadInput for a file that cannot be read, or a line that is no labelled conversation.
     """
     try:
-        first, *lines = path.read_text(encoding="utf-8").splitlines() or [""]
+        # Only at line feeds: U+2028 may stand in a text.
+        first, *lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as refused:
         why = refused.strerror if isinstance(refused, OSError) else "it is no UTF-8 text"
         raise BadInput(f"{path} cannot be read as labelled conversations: {why}.") from None

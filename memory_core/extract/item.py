@@ -94,7 +94,7 @@ def same_fact(old: Item, new: Item) -> bool:
 def _replaces(old: frozenset[str], new: frozenset[str], own: int) -> bool:
     """Two long statements, each with `own` words or more that the other lacks: of one make, not of one matter.
 
-    One word is enough where nobody agrees to what another one said: lessons and facts are of one make (`the job failed
+    One word is enough where nobody agrees to what another one said: lessons and facts are of one make (`it failed
     because X was missing`, `… because Y was missing`). Kept twice, a fact is merged by sleep; taken for another one,
     it is lost.
     """

@@ -27,6 +27,13 @@ def remem(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytes
     return CommandLine(tmp_path, capsys, monkeypatch)
 
 
+def test_a_line_separator_within_a_text_ends_no_line(tmp_path: Path) -> None:
+    told = json.loads(FEW[1])
+    told["messages"][0]["text"] += "\u2028and so on"
+    (tmp_path / "one.jsonl").write_text(f"{FEW[0]}\n{json.dumps(told, ensure_ascii=False)}\n", "utf-8")
+    assert len(load(tmp_path / "one.jsonl")) == 1
+
+
 def test_the_rules_are_measured_per_kind_and_language(remem: CommandLine, tmp_path: Path) -> None:
     (tmp_path / "few.jsonl").write_text("\n".join(FEW), "utf-8")
     ran = remem("eval", "extraction", "--data", "few.jsonl", "--json", "figures.json")
