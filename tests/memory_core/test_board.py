@@ -181,7 +181,7 @@ def test_what_is_done_leaves_the_active_context_after_seven_days_and_the_channel
         assert "- **Mine**: Deployed (2026-01-01)" in left
     channel = CHANNEL.with_task(_new(Form.CHANNEL), TaskRow("Ship it"), (ONE,))
     assert CHANNEL.parse(channel).row("ship it") == TaskRow("Ship it")
-    assert CHANNEL.with_task(channel, TaskRow("Ship it", "done")) == _new(Form.CHANNEL) + "\n"
+    assert CHANNEL.with_task(channel, TaskRow("Ship it", "done")) == _new(Form.CHANNEL)
 
 
 def test_in_waiting_a_bullet_without_a_bold_title_is_a_blocker() -> None:
