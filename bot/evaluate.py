@@ -36,7 +36,7 @@ BESIDE = 4
 
 
 @dataclass(slots=True)
-class Spent:
+class Bill:
     """What a model used for the whole measurement: a meter without limits."""
 
     runs: list[Run] = field(default_factory=list)
@@ -56,8 +56,11 @@ class Spent:
         """Requests, tokens and money."""
         tokens = sum(run.input_tokens + run.output_tokens for run in self.runs)
         known = [run.cost_usd for run in self.runs if run.cost_usd is not None]
-        cost = f", {sum(known):.4f} US dollars" if known else ""
-        return f"{len(self.runs)} requests, {tokens:,} tokens{cost}"
+        unknown = len(self.runs) - len(known)
+        cost = f", ${sum(known):.4f}" if known else ""
+        return (
+            f"{len(self.runs)} requests, {tokens:,} tokens{cost}{f', {unknown} of unknown price' if unknown else ''}"
+        )
 
 
 @dataclass(slots=True)
@@ -133,7 +136,7 @@ async def by_model(settings: Settings, conversations: Sequence[Labelled]) -> Mea
     from bot.models.providers import chosen
 
     picked = await asyncio.to_thread(chosen, settings)
-    spent, rules = Spent(), Rules()
+    spent, rules = Bill(), Rules()
     extractor = ModelExtractor(
         picked.memory,
         rules,

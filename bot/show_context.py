@@ -6,7 +6,7 @@ Reads only: it takes no lock and creates nothing, and so works while the bot run
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from rich.console import Console
 from rich.markup import escape
@@ -23,11 +23,11 @@ from memory_core.friendly_name import slug
 from memory_core.ids import DirectScope, GroupScope, PersonKey, RoomKey, Scope
 from memory_core.loading import Mode, disclose
 from memory_core.names import Names
+from memory_core.scopes import GROUPS
 from memory_core.session import Session
 from memory_core.store.tree import Tree as Files
 from memory_core.workspace import require
 
-GROUPS = PurePosixPath("memory/groups")
 NAMED = 8
 """How many groups are named to somebody who asked for one that is not there."""
 

@@ -30,6 +30,7 @@ from bot.conversations import Talk, to_its_end
 from bot.doors import Doors
 from bot.heard import concerns_us, event_of, masked, message_of
 from bot.joining import Joining
+from bot.models.failures import reason
 from bot.owed import Late, Owed
 from bot.own_words import record_own
 from bot.parts import Parts
@@ -97,7 +98,7 @@ class Turn:
         `again`: one that is known is worked off once more, because a replay was stopped before it was done with it.
         """
         state = await self._joining.state(incoming.room.key)
-        if await self._joining.is_answer(incoming):
+        if incoming.author.voice is Voice.PERSON and await self._joining.is_answer(incoming):
             incoming = replace(incoming, addressed=True)  # it waits for our thanks: owed, also after a crash
         if not concerns_us(incoming, state):
             return Taken(durable=True)
@@ -332,7 +333,7 @@ class Turn:
             if not await answer.fail(not_answered(refused)):
                 await self._say(incoming, "\n\n".join([*notes, not_answered(refused)]))
         except RememError as refused:
-            _log.error("not answered", scope=scope.key, why=str(refused))
+            _log.error("not answered", scope=scope.key, why=reason(refused))
             line = (answer_failed if isinstance(refused, StoreError) else not_answered)(refused)
             if not await answer.fail(line) and await answer.claim():
                 await unsay(self._parts, await self._say(incoming, "\n\n".join([*notes, line])))
@@ -378,7 +379,7 @@ class Turn:
     ) -> Ask:
         """The question, with all that the session disclosed (`seen`) and the conversation as it is recorded."""
         root = await handle.ledger.find(incoming.reply_to) if incoming.reply_to else None
-        message, zone = message_of(incoming), await self._saving.zone_of(handle.scope)
+        message = message_of(incoming)
         if talk.persona is None:
             talk.persona = await self._persona(handle)
         return Ask(
@@ -388,7 +389,7 @@ class Turn:
             shown_at=tuple(talk.shown_at) or (message.key,),
             context=await handle.ledger.context(incoming.conversation),
             title=incoming.room.title,
-            now=self._parts.clock.now().astimezone(zone),
+            now=self._parts.clock.now().astimezone(seen[-1].zone or handle.host_zone),
             root=root.message if root else None,
             direct=incoming.room.kind is RoomKind.DIRECT,
             noted=noted,

@@ -6,6 +6,7 @@ Every token that the agent sees of memory stands in a disclosure; everything tha
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import tzinfo
 from enum import StrEnum
 
 from memory_core.ids import PageId, Scope
@@ -84,6 +85,8 @@ class Disclosure:
     breaker: bool = False
     indexed: bool = True
     trail: tuple[tuple[Step, str], ...] = ()
+    zone: tzinfo | None = None
+    """Where the scope lives, as its index says; None where there is none."""
 
     @property
     def tokens(self) -> int:

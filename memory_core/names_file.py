@@ -30,7 +30,8 @@ from memory_core.errors import NamesDamaged, PageChanged, PageExists, StoreFaile
 from memory_core.ids import PageId, RoomKey
 from memory_core.layouts import Layout
 from memory_core.names import NamesTable, parse, render, salvage
-from memory_core.names_indexes import GROUPS, NamesIndexes
+from memory_core.names_indexes import NamesIndexes
+from memory_core.scopes import GROUPS
 from memory_core.store.base import PageText
 from memory_core.store.disk import Disk
 from memory_core.store.encoding import decode, encode

@@ -9,17 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import PurePosixPath
 
 from memory_core.errors import BadInput, StoreFailed
 from memory_core.ids import PageId, RoomKey
 from memory_core.index import parse
 from memory_core.layouts import Layout
+from memory_core.scopes import GROUPS
 from memory_core.store.disk import EntryKind
 from memory_core.store.encoding import decode
 from memory_core.store.tree import Mark, Tree
-
-GROUPS = PurePosixPath("memory/groups")
 
 
 class NamesIndexes:

@@ -115,7 +115,12 @@ def _part_of(unit: Unit, session: str) -> Part:
         counts[term] += 1
     pairs = frozenset((*pairwise(title), *pairwise(body)))
     return Part(
-        counts, len(title) + len(body), pairs, session, frozenset(terms(unit.source)), unit.body.endswith(("?", "？"))
+        counts,
+        len(title) + len(body),
+        pairs,
+        session,
+        frozenset(terms(unit.said_by)),
+        unit.body.endswith(("?", "？")),
     )
 
 

@@ -12,20 +12,21 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_BREAKS = re.compile("\r\n|[\r\n\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+LINE_BREAK = re.compile("\r\n|[\r\n\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+"""Whatever a reader or an editor takes for the end of a line."""
 _CONTROLS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufeff]")
 _ORDERING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def plain(text: str) -> str:
     """`text` with `\\n` as its only line end and without control characters; empty lines and outer blanks dropped."""
-    lines = (_CONTROLS.sub(" ", line).rstrip() for line in _BREAKS.split(text))
+    lines = (_CONTROLS.sub(" ", line).rstrip() for line in LINE_BREAK.split(text))
     return "\n".join(line for line in lines if line).strip()
 
 
 def flat(text: str) -> str:
     """`text` on one line: every run of blanks and line breaks becomes one blank."""
-    return " ".join(_CONTROLS.sub(" ", _BREAKS.sub(" ", text)).split())
+    return " ".join(_CONTROLS.sub(" ", LINE_BREAK.sub(" ", text)).split())
 
 
 def one_line(text: str, limit: int = 200) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator
 
@@ -31,6 +32,15 @@ def _loop_is_never_blocked() -> Iterator[BlockBuster]:
             if call in guard.functions:
                 guard.functions[call].can_block_in("linecache.py", {"checkcache", "updatecache"})
         yield guard
+
+
+@pytest.fixture(autouse=True)
+def _logs_as_they_were() -> Iterator[None]:
+    """A command that ran in this process sets how much adapters log; the next test must not inherit that."""
+    adapters = logging.getLogger("adapters")
+    level = adapters.level
+    yield
+    adapters.setLevel(level)
 
 
 @pytest.fixture(autouse=True, scope="session")

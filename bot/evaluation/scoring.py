@@ -31,7 +31,6 @@ class Score:
     missed: Counter[str] = field(default_factory=Counter)
     open_found: int = 0
     open_missed: int = 0
-    faults: list[str] = field(default_factory=list)
 
     @property
     def precision(self) -> float:
@@ -92,7 +91,6 @@ def score_one(conversation: Labelled, candidates: Sequence[Candidate], result: S
             continue
         for row in _rows(conversation, fact.kinds[0]):
             result.missed[row] += 1
-        result.faults.append(f"{conversation.id}: missed {fact.kinds[0]} {fact.words}")
 
 
 def _count(conversation: Labelled, candidate: Candidate, fact: Fact | None, result: Score) -> None:
@@ -101,11 +99,8 @@ def _count(conversation: Labelled, candidate: Candidate, fact: Fact | None, resu
         return
     for row in _rows(conversation, candidate.kind):
         (result.wrong if fact is None else result.right)[row] += 1
-    if fact is None:
-        result.faults.append(f"{conversation.id}: wrong {candidate.kind} {candidate.body!r} due={candidate.due}")
-    else:
-        for row in _rows(conversation, fact.kinds[0]):
-            result.found[row] += 1
+    for row in _rows(conversation, fact.kinds[0]) if fact is not None else ():
+        result.found[row] += 1
 
 
 def _by_choice(facts: Sequence[Fact]) -> Iterator[Fact]:

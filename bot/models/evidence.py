@@ -38,7 +38,8 @@ from memory_core.script import fold
 BODY_CHARACTERS = 600
 _OWN_CHARACTERS = 300
 _NAME_CHARACTERS = 80
-_SOURCES = 5
+SOURCES = 5
+"""So many messages one candidate cites at most."""
 _BORNE = 0.4
 """The share of a text's telling words that must stand in the cited messages."""
 _NUMBER = re.compile(r"\d+")
@@ -76,7 +77,7 @@ def candidate_of(draft: Draft, shown: Mapping[str, Message], request: Request) -
 
 def _cited(draft: Draft, shown: Mapping[str, Message]) -> list[Message]:
     """The cited messages, first the one that states the fact."""
-    said = [shown[handle] for handle in dict.fromkeys(draft.sources) if handle in shown][:_SOURCES]
+    said = [shown[handle] for handle in dict.fromkeys(draft.sources) if handle in shown][:SOURCES]
     words = topic(draft.text)
     if said and not shared(topic(said[0].text), words):
         said.sort(key=lambda message: shared(topic(message.text), words) == 0)

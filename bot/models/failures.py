@@ -93,6 +93,11 @@ class ModelFailed(RememError):
         self.wait_s = wait_s
 
 
+def reason(refused: RememError) -> str:
+    """Why something failed, for the log: a model's failure has more to tell there than a room may read."""
+    return f"{refused.failure}: {refused.why}" if isinstance(refused, ModelFailed) else str(refused)
+
+
 def failed(failure: Failure, why: str, *, wait_s: float | None = None) -> ModelFailed:
     """A failure in its usual words."""
     return ModelFailed(failure, LINES[failure], why=why, wait_s=wait_s)

@@ -14,12 +14,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from memory_core.text import one_line
+from memory_core.text import LINE_BREAK, one_line
 
 MEMORY = "memory"
 RULES = "group-rules"
 
-_BREAKS = re.compile("\r\n|[\r\n\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufeff\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _HIDDEN = "[\\s/\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufe0e\ufe0f\ufeff]*"
 _OPENING = "[<\uff1c\ufe64\u2039\u27e8\u3008\u276e\u02c2]"
@@ -57,7 +56,7 @@ _MARK = re.compile(f"{_OPENING}(?={_HIDDEN}(?:{'|'.join(map(_spelt, (MEMORY, RUL
 
 def data(text: str) -> str:
     """A text of others, one kind of line end, without control characters and without anything that acts as a mark."""
-    lines = (_CONTROLS.sub(" ", line) for line in _BREAKS.split(text))
+    lines = (_CONTROLS.sub(" ", line) for line in LINE_BREAK.split(text))
     return _FRAME.sub(r"\1 ", _MARK.sub("(", "\n".join(lines)))
 
 

@@ -34,7 +34,7 @@ from memory_core.clock import day_in, next_day
 from memory_core.errors import StoreError
 from memory_core.handle import Handle, Handles
 from memory_core.ids import Scope
-from memory_core.ledger.usage import KEPT_REPORTS, MOST, Purpose, Report, Reports, Usage, report_of
+from memory_core.ledger.usage import KEPT_REPORTS, MOST_PER_RUN, Purpose, Report, Reports, Usage, report_of
 from memory_core.zone import zone_of
 
 LEAST, LARGEST = 0.7, 2.5
@@ -182,7 +182,7 @@ def _used_up(limits: DayLimits, tokens: int, micro_usd: int) -> str:
 
 def _count(reported: int) -> int:
     """What a provider reports as the ledger may keep it: servers were seen to report anything."""
-    return min(MOST, max(0, reported))
+    return min(MOST_PER_RUN, max(0, reported))
 
 
 def _micro_usd(cost_usd: float | None) -> int | None:

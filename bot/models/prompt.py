@@ -46,7 +46,7 @@ GOES_ON = "[the conversation goes on]"
 _LEFT_OUT_LINES = 6
 
 
-class Kind(StrEnum):
+class ItemKind(StrEnum):
     """What an item is: who says it, and when it may be cut."""
 
     SAID = "said"
@@ -61,7 +61,7 @@ class Kind(StrEnum):
 class Item:
     """One piece of a request."""
 
-    kind: Kind
+    kind: ItemKind
     text: str
 
 
@@ -120,14 +120,14 @@ def shown(disclosure: Disclosure) -> tuple[Item, ...]:
     """What a disclosure shows, as data with page, step and source; a group's rules for themselves."""
     found = [item for part in disclosure.loaded for item in _part(disclosure, part)]
     left = _left_out(disclosure)
-    return (*found, *([Item(Kind.MEMORY, left)] if left else []))
+    return (*found, *([Item(ItemKind.MEMORY, left)] if left else []))
 
 
 def _part(disclosure: Disclosure, part: Loaded) -> Iterator[Item]:
     marks = {"page": part.page, "step": part.step.value, "source": disclosure.title}
-    yield Item(Kind.MEMORY, block(MEMORY, part.text, marks | ({"shown": "in part"} if part.cut else {})))
+    yield Item(ItemKind.MEMORY, block(MEMORY, part.text, marks | ({"shown": "in part"} if part.cut else {})))
     if part.page == INDEX and (rules := _rules(part.text)):
-        yield Item(Kind.RULES, block(RULES, rules, {"source": disclosure.title}))
+        yield Item(ItemKind.RULES, block(RULES, rules, {"source": disclosure.title}))
 
 
 def _rules(index: str) -> str:
@@ -189,17 +189,19 @@ def _notes(ask: Ask, root: Message | None, names: _Names) -> Iterator[Item]:
     replied = ask.root
     if replied is not None and root is None and replied.key not in {message.key for message in _in_order(ask)}:
         said = _item(ask, replied, names).text
-        yield Item(Kind.NOTE, f"[the next message replies to this one:\n{indented(said)}\n]")
+        yield Item(ItemKind.NOTE, f"[the next message replies to this one:\n{indented(said)}\n]")
     if ask.noted:
-        yield Item(Kind.NOTE, "[remem has noted what the next message asks it to keep; the answer says so by itself]")
+        yield Item(
+            ItemKind.NOTE, "[remem has noted what the next message asks it to keep; the answer says so by itself]"
+        )
 
 
 def _item(ask: Ask, message: Message, names: _Names) -> Item:
     if message.voice is Voice.SELF:
-        return Item(Kind.OURS, data(message.text))
+        return Item(ItemKind.OURS, data(message.text))
     at = message.sent_at.astimezone(ask.now.tzinfo)
     name = names.of(message)
-    return Item(Kind.SAID, f"[{at:%Y-%m-%d %H:%M}] {name}: {indented(data(message.text))}")
+    return Item(ItemKind.SAID, f"[{at:%Y-%m-%d %H:%M}] {name}: {indented(data(message.text))}")
 
 
 class _Names:
@@ -233,9 +235,9 @@ def fitted(told: Sequence[Item], room_tokens: int, measure: Measure) -> tuple[It
     over = sum(counted) - room_tokens
     if over <= 0:
         return tuple(told)
-    talk = [at for at, item in enumerate(told[:-1]) if item.kind in (Kind.SAID, Kind.OURS, Kind.NOTE)]
-    memory = [at for at, item in enumerate(told[:-1]) if item.kind is Kind.MEMORY]
-    rules = [at for at, item in enumerate(told[:-1]) if item.kind is Kind.RULES]
+    talk = [at for at, item in enumerate(told[:-1]) if item.kind in (ItemKind.SAID, ItemKind.OURS, ItemKind.NOTE)]
+    memory = [at for at, item in enumerate(told[:-1]) if item.kind is ItemKind.MEMORY]
+    rules = [at for at, item in enumerate(told[:-1]) if item.kind is ItemKind.RULES]
     line_tokens = measure.item(_cut_line(len(told), len(told)))
     step = max(1, room_tokens // STEPS)
     gone = _oldest(talk, counted, math.ceil((over + line_tokens) / step) * step)
@@ -274,7 +276,7 @@ def _place(told: Sequence[Item], gone: set[int]) -> int:
 def _cut_line(messages: int, pages: int) -> Item:
     what = [f"{messages} earlier messages"] if messages else []
     what += [f"{pages} pieces of memory shown earlier"] if pages else []
-    return Item(Kind.NOTE, f"[left out here, because the request would be too long: {' and '.join(what)}]")
+    return Item(ItemKind.NOTE, f"[left out here, because the request would be too long: {' and '.join(what)}]")
 
 
 def _shortened(item: Item, room_tokens: int, measure: Measure) -> Item:
@@ -287,10 +289,10 @@ def messages(told: Sequence[Item]) -> list[ModelMessage]:
     """The items as the library's messages: ours are the assistant's turns, everything else is said to it."""
     found: list[ModelMessage] = []
     parts: list[ModelRequestPart] = []
-    if told and told[0].kind is Kind.OURS:  # providers want a request first
+    if told and told[0].kind is ItemKind.OURS:  # providers want a request first
         parts.append(UserPromptPart(GOES_ON))
     for item in told:
-        if item.kind is not Kind.OURS:
+        if item.kind is not ItemKind.OURS:
             parts.append(UserPromptPart(item.text))
             continue
         if parts:

@@ -41,7 +41,7 @@ from bot.models.failures import Failure, translated
 from bot.settings import Settings, foreign_variables, variable
 from memory_core.errors import BadInput
 
-WINDOW_TOKENS = 32_000
+ASSUMED_WINDOW_TOKENS = 32_000
 """What fits into a request of a model of which nobody knows it."""
 
 WHOLE = {"openai_chat_streaming_requires_finish_reason": True}
@@ -109,7 +109,7 @@ def chosen(settings: Settings) -> Chosen:
 
 def window_of(model: Model) -> int:
     """How many tokens fit into one request of a model, as far as it is known."""
-    return model.context_window or WINDOW_TOKENS
+    return model.context_window or ASSUMED_WINDOW_TOKENS
 
 
 def patience_s(model: Model, timeout_s: float) -> float:

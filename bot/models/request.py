@@ -25,7 +25,7 @@ from pydantic_ai.messages import (
 
 from bot.agent import Ask
 from bot.models.failures import Failure, failed
-from bot.models.prompt import PER_ITEM_TOKENS, Kind, Measure, fitted, head, items, messages
+from bot.models.prompt import PER_ITEM_TOKENS, ItemKind, Measure, fitted, head, items, messages
 from bot.models.tools import tools
 
 ANSWER_TOKENS = 4096
@@ -34,7 +34,7 @@ SPARE_TOKENS = 64
 GONE = "[what this call brought is left out here, because the request would be too long]"
 
 
-class Request:
+class FittedRequest:
     """The requests for one answer. Raises ModelFailed(TOO_LONG) for a window that holds no question."""
 
     def __init__(self, ask: Ask, measure: Measure, window_tokens: int) -> None:
@@ -80,7 +80,7 @@ class Request:
         return round(self._counted / self._measure.factor)
 
     def _check(self) -> None:
-        if not self._now or self._now[-1].kind is not Kind.SAID:
+        if not self._now or self._now[-1].kind is not ItemKind.SAID:
             raise failed(Failure.TOO_LONG, f"{self._room_tokens} tokens are left for the conversation")
 
     def _end(self, said: Sequence[ModelMessage]) -> int:

@@ -38,7 +38,7 @@ from bot.models.failures import AGAIN, Failure, ModelFailed, failed, foreign, tr
 from bot.models.limits import TurnLimits
 from bot.models.prompt import Measure
 from bot.models.quoting import quoted
-from bot.models.request import Request
+from bot.models.request import FittedRequest
 from bot.models.spending import Meter, Run
 from bot.models.tools import Calls, tools
 from bot.models.visible import visible
@@ -60,7 +60,7 @@ _log = structlog.get_logger()
 class _Answer:
     """One answer while it is made."""
 
-    request: Request
+    request: FittedRequest
     calls: Calls
     show: Show
     usage: RunUsage = field(default_factory=RunUsage)
@@ -122,13 +122,10 @@ class Speaker:
         """The model's answer. Raises ModelFailed, and what the meter raises before anything is asked."""
         await self._meter.check(ask.scope, Purpose.REPLY)
         measure = Measure(self._counter, self._meter.factor(self._model.model_name))
-        request = Request(ask, measure, self._window_tokens)
+        request = FittedRequest(ask, measure, self._window_tokens)
         answer = _Answer(request, Calls(doors, self._limits), show)
         try:
             text = await self._in_time(answer)
-        except ModelFailed as failure:
-            _log.warning("no answer", scope=ask.scope.key, failure=failure.failure.value, why=failure.why)
-            raise
         finally:
             await asyncio.shield(self._spend(ask.scope, answer))
         return Reply(text, quoted(text, ask.message.text, [*ask.disclosures, *answer.calls.brought]))

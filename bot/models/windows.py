@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from bot.models.evidence import SOURCES
 from memory_core.candidates import Candidate
 from memory_core.extract.item import same_family
 from memory_core.extract.words import overlap, topic
@@ -22,7 +23,6 @@ from memory_core.script import fold
 OVERLAP_LINES = 8
 _SAME = 0.6
 """The share of the shorter one's telling words from which on two candidates with a message in common are one."""
-_SOURCES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,5 +88,5 @@ def is_double(one: Candidate, other: Candidate) -> bool:
 def _joined(earlier: Candidate, later: Candidate) -> Candidate:
     """The one that knows more: the settled one, else the later; with the messages of both."""
     best, other = (earlier, later) if earlier.settled and not later.settled else (later, earlier)
-    sources = tuple(dict.fromkeys((*best.sources, *other.sources)))[:_SOURCES]
+    sources = tuple(dict.fromkeys((*best.sources, *other.sources)))[:SOURCES]
     return replace(best, sources=sources, due=best.due or other.due, who=best.who or other.who)

@@ -40,16 +40,15 @@ PROGRESS: Sequence[tuple[int, re.Pattern[str]]] = (
         re.IGNORECASE,
     )),
     (2, words(
-        r"in progress|work in progress|wip|currently|half[- ](?:finished|done|way)|half of (?:the|it|"
-        r"them)[^.]*(?:done|converted|"
-        r"finished|migrated)|still (?:open|missing|red|pending|to do|in review|failing)|almost (?:done|"
-        r"finished|ready)|"
+        r"in progress|work in progress|wip|currently|half[- ](?:finished|done|way)|"
+        r"half of (?:the|it|them)[^.]*(?:done|converted|finished|migrated)|"
+        r"still (?:open|missing|red|pending|to do|in review|failing)|almost (?:done|finished|ready)|"
         r"(?:is|are|stands?) (?:well )?underway|next step|next up|not started|(?:is|in|under|for) review|"
         r"(?:tickets?|tasks?|steps?|items?|stories) (?:left|remaining|to go)|remaining (?:tasks|work|steps)|"
         r"on track|"
         r"behind schedule|going well|to be done|eta|(?:planned|designed), not (?:yet )?built|"
-        r"not yet (?:built|started|"
-        r"done)|still (?:broken|to add|to do|waiting)|(?:half|part(?:ly)?|mostly) done|build is pending|"
+        r"not yet (?:built|started|done)|still (?:broken|to add|to do|waiting)|(?:half|part(?:ly)?|mostly) done|"
+        r"build is pending|"
         r"waiting for (?!an?\b|the\b)[A-Z]\w+|awaiting \w+|"
         r"in arbeit|zur hälfte|es fehlen? noch|steht noch aus|stehen noch aus|noch offen|fast fertig|"
         r"derzeit|aktuell|"
@@ -58,8 +57,8 @@ PROGRESS: Sequence[tuple[int, re.Pattern[str]]] = (
         r"下一步|预计|目前|待办|待完成|做到了|"
         r"进度为?[:： ]?\d|"
         r"完成了?\d|接下来|计划本周|本周内|即将|做了一半|等.{1,12}(?:权限|批准|回复)|"
-        r"進行中|作業中|対応中|準備中|確認待ち|返事待ち|来週まで|残り ?[\d一二三四五]|まだ(?:終わって|"
-        r"できて)|下書き中",
+        r"進行中|作業中|対応中|準備中|確認待ち|返事待ち|来週まで|残り ?[\d一二三四五]|まだ(?:終わって|できて)|"
+        r"下書き中",
     )),
     (1, words(
         r"working on|waiting (?:for|on)|blocked|pending|paused|postponed|done|finished|started|ongoing|planned|"
@@ -107,8 +106,8 @@ GROUP: Sequence[tuple[int, re.Pattern[str]]] = (
     )),
     (2, re.compile(r"memory/groups/(?![\s{<*(（]|group_names|name\b|yyyy|\.md)[\w.-]+(?:\.md|/)?", re.IGNORECASE)),
     (2, words(
-        r"(?:groups?|channels?|chats?|rooms?) (?:that )?i(?: am|'m) in|members? of (?:the )?(?:group|channel|"
-        r"room)|group members?:|"
+        r"(?:groups?|channels?|chats?|rooms?) (?:that )?i(?: am|'m) in|members? of (?:the )?(?:group|channel|room)|"
+        r"group members?:|"
         r"(?:group|channel) (?:id|name)s?:|"
         r"(?:groups?|channels?|chats?|rooms?) (?:that )?i(?: am|'m) (?:part|a member) of|"
         r"(?:discord|slack|matrix|telegram) (?:server|group|channel|chat) [\"“'][^\"”']+|"
@@ -131,8 +130,8 @@ TEMPORARY: Sequence[tuple[int, re.Pattern[str]]] = (
         r"vorübergehend|vorläufig|bis auf weiteres|einstweilen|fürs erste|bis (?:das|der|die|wir|"
         r"es) [^.]{2,40} (?:ist|sind|da|kommt|wird)|"
         r"notbehelf|zwischenlösung|solange|so lange nur",
-        r"临时(?!文件|目录)|暂时|暂且|先用|等.{1,16}(?:再|后|好)|(?:修|换|好|上线|恢复|到货|"
-        r"解决).{0,4}之前先|在此之前|过渡期|修好之前|权宜|暫定|一時的に|とりあえず|当面|直るまで|届くまで",
+        r"临时(?!文件|目录)|暂时|暂且|先用|等.{1,16}(?:再|后|好)|(?:修|换|好|上线|恢复|到货|解决).{0,4}之前先|在此之前|过渡期|修好之前|权宜|暫定|一時的に|とりあえず|当面|"
+        r"直るまで|届くまで",
     )),
 )  # fmt: skip
 
@@ -156,8 +155,7 @@ RESULT: Sequence[tuple[int, re.Pattern[str]]] = (
         re.IGNORECASE,
     )),
     (2, re.compile(
-        r"\b\d+ of \d+ (?:\w+ )?(?:carry|carried|showed|show|passed|failed|were|are|had|have|answered|"
-        r"responded)",
+        r"\b\d+ of \d+ (?:\w+ )?(?:carry|carried|showed|show|passed|failed|were|are|had|have|answered|responded)",
         re.IGNORECASE,
     )),
     (1, re.compile(_FIGURE, re.IGNORECASE)),
@@ -173,8 +171,8 @@ RESULT: Sequence[tuple[int, re.Pattern[str]]] = (
 
 DETAIL: Sequence[tuple[int, re.Pattern[str]]] = (
     (2, re.compile(
-        r"\bgit@[\w.-]+:|https?://(?:www\.)?(?:github|gitlab|bitbucket)\.\S+|(?:^|\s)/api/\S+|\b(?:GET|POST|"
-        r"PUT|PATCH|DELETE) /\w"
+        r"\bgit@[\w.-]+:|https?://(?:www\.)?(?:github|gitlab|bitbucket)\.\S+|(?:^|\s)/api/\S+|"
+        r"\b(?:GET|POST|PUT|PATCH|DELETE) /\w"
     )),
     (1, re.compile(
         r"(?<![\w])(?:[\w~.-]*/)+[\w.-]*(?:src|config|schemas?|\.toml|\.ya?ml|\.json|\.py|\.java|\.ts|\.rs|"

@@ -13,19 +13,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from datetime import date, datetime, tzinfo
-from typing import Protocol
+from datetime import date, tzinfo
 
 from memory_core.clock import day_in
 from memory_core.flush.bars import Fact
 from memory_core.flush.board_budget import hold_board, row_of
 from memory_core.flush.sameness import Words, best, opposes, repeats, words
+from memory_core.flush.target import TimedTarget
 from memory_core.forms import listed, tasks
 from memory_core.forms.board import Attention, Board, TaskRow, board
 from memory_core.forms.tasks import Task, TaskStatus
 from memory_core.ids import MessageKey, PageId
-from memory_core.layouts import TASKS, Form, Kind, Table
-from memory_core.operations import Operation
+from memory_core.layouts import TASKS, Form, Kind
 from memory_core.operations.attention import (
     DropBlocker,
     DropRow,
@@ -49,19 +48,6 @@ _SIGNED = re.compile(r" \(@[^()]*\)\Z")
 _BLOCKER_CHARACTERS = 300
 
 
-class Target(Protocol):
-    """The draft that the changes go into (memory_core.flush.draft.Draft)."""
-
-    table: Table
-    texts: dict[PageId, str]
-    zone: tzinfo
-    now: datetime
-
-    def do(self, operation: Operation, *, undone: bool = True) -> bool:
-        """Add the operation, unless it changes nothing."""
-        ...
-
-
 def of_message(text: str, fact: Fact, zone: tzinfo) -> Task | None:
     """The task that this very message stated, or marked as done: written at once, by a process that then ended."""
     file, at = tasks.parse(text), fact.said_at.astimezone(zone).isoformat(timespec="seconds")
@@ -81,7 +67,7 @@ def _id(fact: Fact) -> str:
 class AttentionDraft:
     """Changes of one scope's board, into a draft; `page` None: the layout has none."""
 
-    draft: Target
+    draft: TimedTarget
     page: PageId | None
 
     def take(self, fact: Fact) -> bool:

@@ -15,16 +15,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import date, datetime, tzinfo
-from typing import Protocol
+from datetime import date
 
+from memory_core.flush.target import TimedTarget
 from memory_core.forms import tasks
 from memory_core.forms.board import TaskRow, board
 from memory_core.forms.more import more_in
 from memory_core.forms.tasks import Task, TaskStatus, Urgency
 from memory_core.ids import MessageKey, PageId
-from memory_core.layouts import TASKS, Table
-from memory_core.operations import Operation
+from memory_core.layouts import TASKS
 from memory_core.operations.attention import DropRow, PutMore, PutRow, PutTask
 
 AT_ONCE = 40
@@ -33,19 +32,6 @@ _LEAST = 3
 _TOLD_LINES = 2
 """The line that tells of more tasks, and the blank one after it."""
 _URGENCY = {Urgency.CRITICAL: 0, Urgency.HIGH: 1, Urgency.NORMAL: 2, Urgency.LOW: 3}
-
-
-class Target(Protocol):
-    """The draft that the changes go into (memory_core.flush.draft.Draft)."""
-
-    table: Table
-    texts: dict[PageId, str]
-    zone: tzinfo
-    now: datetime
-
-    def do(self, operation: Operation, *, undone: bool = True) -> bool:
-        """Add the operation, unless it changes nothing."""
-        ...
 
 
 def by_importance(open_tasks: Iterable[Task], today: date) -> list[Task]:
@@ -64,7 +50,7 @@ def row_of(task: Task, *, who: str = "", done: str = "") -> TaskRow:
     return TaskRow(task.title, task.status.value, who or known, f"done {done}" if done else notes or due)
 
 
-def hold_board(draft: Target, page: PageId, today: date) -> None:
+def hold_board(draft: TimedTarget, page: PageId, today: date) -> None:
     """Bring the board within its budget, and back on it what finds room again."""
     rule, text = draft.table.rule(page), draft.texts.get(page, "")
     lines, told = len(text.splitlines()), more_in(text, rule.form)
@@ -84,7 +70,9 @@ def hold_board(draft: Target, page: PageId, today: date) -> None:
     draft.do(PutMore(page, sum(_key(task) not in left for task in ranked), rule.form))
 
 
-def _hide_behind(draft: Target, page: PageId, ranked: Sequence[Task], room: int, rows: Mapping[str, TaskRow]) -> int:
+def _hide_behind(
+    draft: TimedTarget, page: PageId, ranked: Sequence[Task], room: int, rows: Mapping[str, TaskRow]
+) -> int:
     """Take the tasks behind the first `room` off the board; how many of those must make room for rows that stay."""
     hidden: set[str] = set()
     stay: set[str] = set()
@@ -102,7 +90,7 @@ def _rank(task: Task, today: date) -> tuple[date, bool, int]:
     return late, task.status is not TaskStatus.BLOCKED, _URGENCY[task.priority]
 
 
-def _hide(draft: Target, page: PageId, task: Task, row: TaskRow) -> bool:
+def _hide(draft: TimedTarget, page: PageId, task: Task, row: TaskRow) -> bool:
     """Take the row off the board; False where something of it would be lost."""
     form, text = draft.table.rule(page).form, draft.texts[page]
     on = board(form)

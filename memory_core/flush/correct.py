@@ -24,9 +24,8 @@ from memory_core.flush.apply import finish
 from memory_core.flush.bars import source_of
 from memory_core.flush.draft import Draft
 from memory_core.flush.gathering import draft_on, read_pages, spoken_mark
-from memory_core.flush.journal_draft import open_lines
+from memory_core.flush.journal_draft import absorb_notes, open_lines
 from memory_core.flush.plans import Body, Receipt, Trigger
-from memory_core.flush.record_draft import absorb_notes
 from memory_core.flush.standing import Standing
 from memory_core.flush.steps import last_step, next_plan, state_text
 from memory_core.forms import flush_state, journal

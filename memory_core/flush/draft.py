@@ -104,6 +104,12 @@ class Draft:
         """Is there something that makes a journal entry and a flush number?"""
         return bool(self.kinds) or bool(self.notes)
 
+    def results(self) -> dict[PageId, str]:
+        """How the pages that this draft changes will read, by their hashes (memory_core.flush.plans.Body)."""
+        return {
+            page: text_hash(self.texts[page]) for page in {one.page for one in self.operations} & self.texts.keys()
+        }
+
     def do(self, operation: Operation, *, undone: bool = True) -> bool:
         """Add the operation, unless it changes nothing; `undone` False: undo must not take it back."""
         page = operation.page

@@ -1,4 +1,4 @@
-"""What is taken back in a memory whose statements stand in the journal until sleep takes them up.
+"""What is taken back in journals: every statement has a line there, and some have no other place until sleep comes.
 
 A journal is append-only. A line of ours that a new statement corrects or opposes ("we no longer use X") is marked
 ([absorbed]): sleep passes it over, and nothing of it is disclosed any more (memory_core.forms.units). One that the
@@ -7,32 +7,26 @@ same draft was about to write is not written.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Protocol
 
 from memory_core.flush.bars import Fact
 from memory_core.flush.sameness import Words, best, denials, opposes, words
+from memory_core.flush.target import Target
 from memory_core.forms import journal
 from memory_core.forms.blocks import lines_of
-from memory_core.ids import PageId
-from memory_core.layouts import Form, Table
-from memory_core.operations import Operation
+from memory_core.ids import MessageKey
+from memory_core.layouts import Form
 from memory_core.operations.sleep import AbsorbLines
 
 LASTING = frozenset({journal.Part.DECISIONS.value, journal.Part.LEARNED.value})
 """The parts of a journal whose lines sleep takes to a page."""
 
 
-class Target(Protocol):
-    """The draft that the changes go into (memory_core.flush.draft.Draft)."""
+class NotesTarget(Target, Protocol):
+    """A draft that has lines for journals."""
 
-    table: Table
-    texts: dict[PageId, str]
     notes: dict[str, list[journal.Note]]
-
-    def do(self, operation: Operation, *, undone: bool = True) -> bool:
-        """Add the operation, unless it changes nothing."""
-        ...
 
 
 def open_lines(text: str) -> Iterator[tuple[str, journal.Note]]:
@@ -45,7 +39,7 @@ def open_lines(text: str) -> Iterator[tuple[str, journal.Note]]:
             yield line.text, note
 
 
-def take_back(draft: Target, fact: Fact) -> None:
+def take_back(draft: NotesTarget, fact: Fact) -> None:
     """Mark what the fact corrects or opposes in the journals that were read; a mere claim takes nothing back."""
     if fact.claimed:
         return
@@ -59,6 +53,21 @@ def take_back(draft: Target, fact: Fact) -> None:
                 draft.do(AbsorbLines(page, lines))
     for notes in draft.notes.values():
         notes[:] = [one for one in notes if one.part not in LASTING or not _gone(one, own, corrected)]
+
+
+def absorb_notes(draft: Target, messages: Collection[MessageKey]) -> None:
+    """Mark the lines that come from these messages: the record that they became was superseded on its page.
+
+    Without the mark an old day's note would speak against the page.
+    """
+    for page, text in list(draft.texts.items()):
+        if draft.table.rule(page).form is Form.JOURNAL and any(key in text for key in messages):
+            notes = ((line.text, journal.read_line(line.text, "")) for line in lines_of(text))
+            lines = tuple(
+                line for line, note in notes if not note.absorbed and not set(messages).isdisjoint(note.keys)
+            )
+            if lines:
+                draft.do(AbsorbLines(page, lines))
 
 
 def _gone(note: journal.Note, own: Sequence[Words], corrected: Words | None) -> bool:

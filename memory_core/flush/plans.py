@@ -179,7 +179,8 @@ class Passed:
 class Body:
     """A persisted plan. `content` False: the state file keeps its number and time; `told`: it tells this instead.
 
-    `kinds_on`: what the receipt counts, by page.
+    `kinds_on`: what the receipt counts, by page. `results`: by page the `text_hash` of what stands there when all is
+    done and nobody else wrote.
     """
 
     receipt: Receipt
@@ -192,6 +193,7 @@ class Body:
     waiting: tuple[Waiting, ...] = ()
     told: Told | None = None
     passed: tuple[Passed, ...] = ()
+    results: Mapping[PageId, str] = field(default_factory=dict)
     version: int = 2
 
 

@@ -7,46 +7,39 @@ whole page: a decision may be said again as a lesson.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from memory_core.candidates import TITLE_CHARACTERS
 from memory_core.flush.bars import Fact
+from memory_core.flush.journal_draft import absorb_notes
 from memory_core.flush.sameness import Words, best, denials, opposes, repeats, stated, words
-from memory_core.forms import journal
-from memory_core.forms.blocks import lines_of
+from memory_core.flush.target import Target
 from memory_core.forms.escape import escape_comment
 from memory_core.forms.marks import marked
 from memory_core.forms.records import PlacedRecord, Record, on_page, parse, remove, render, struck
-from memory_core.ids import MessageKey, PageId
-from memory_core.layouts import Form, Table
+from memory_core.ids import PageId
+from memory_core.layouts import Form
 from memory_core.operations import Operation
 from memory_core.operations.records import AddRecord, StrikeRecord, TouchRecord
-from memory_core.operations.sleep import AbsorbLines
 from memory_core.text import one_line
 
 
-class Target(Protocol):
-    """The draft that the records go into (memory_core.flush.draft.Draft)."""
+class RecordTarget(Target, Protocol):
+    """A draft that can take out again what it added."""
 
-    table: Table
-    texts: dict[PageId, str]
     operations: list[Operation]
     inverses: list[Operation]
     touched: set[str]
     taken_out: bool
-
-    def do(self, operation: Operation, *, undone: bool = True) -> bool:
-        """Add the operation, unless it changes nothing."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
 class RecordDraft:
     """Changes of the records of one page, into a draft; `section` is the heading for new ones."""
 
-    draft: Target
+    draft: RecordTarget
     page: PageId
     section: str = ""
 
@@ -133,21 +126,6 @@ class RecordDraft:
             line = marked(f"~~{escape_comment(struck(old.record))}~~", old.record.messages)
             self.draft.do(StrikeRecord(page, old.record.identity, text[placed.start : placed.end], line))
             absorb_notes(self.draft, old.record.messages)
-
-
-def absorb_notes(draft: Target, messages: Collection[MessageKey]) -> None:
-    """The lines of the draft's journals that come from these messages are taken up: what they say is superseded.
-
-    An absorbed line is neither promoted nor quoted; without the mark an old day's note would speak against the page.
-    """
-    for page, text in tuple(draft.texts.items()):
-        if draft.table.rule(page).form is Form.JOURNAL and any(key in text for key in messages):
-            notes = ((line.text, journal.read_line(line.text, "")) for line in lines_of(text))
-            lines = tuple(
-                line for line, note in notes if not note.absorbed and not set(messages).isdisjoint(note.keys)
-            )
-            if lines:
-                draft.do(AbsorbLines(page, lines))
 
 
 def takes_back(fact: Fact) -> bool:

@@ -151,5 +151,6 @@ def next_plan(
     before = _since_last_flush(body.steps) if body.content else body.steps
     nothing = step.quiet and not step.inverses and step.pending == state.pending_items
     steps = before if nothing else (step, *before)
-    body = replace(body, receipt=replace(body.receipt, number=number), steps=steps)
+    receipt = replace(body.receipt, number=number)
+    body = replace(body, receipt=receipt, steps=steps, results=draft.results())
     return Plan(last.id_of(number), number, dump(body), cursors)

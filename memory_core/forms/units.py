@@ -34,7 +34,7 @@ _HEADING = re.compile(r"(#{1,6})[ \t]+\S.*")
 _ITEM = re.compile(r" {0,3}(?:[-*+]|\d{1,4}[.)])[ \t]+\S.*")
 _FENCE = re.compile(r" {0,3}(?:`{3,}|~{3,}).*")
 _DAY = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
-_SAID_BY = re.compile(r"\((@[^()]{1,80})\)(?: \[absorbed\])?$")
+_SAID_BY = re.compile(r"\((@[^()]{1,80})\)$")
 _WITHOUT_RECORDS = frozenset({Form.JOURNAL, Form.STATE, Form.INDEX})
 _TITLE_CHARACTERS = 80
 
@@ -43,8 +43,8 @@ _TITLE_CHARACTERS = 80
 class Unit:
     """One part of a page. `text` is what is disclosed, without a line end; `context` are the lines above it.
 
-    `record` is the record's identity, empty for other text. `words` are searched as well and not shown (tags).
-    `close`: it follows the unit before it without a blank line.
+    `record` is the record's identity, empty for other text. `said_by` are the names in its source, `words` what is
+    searched as well and not shown (tags). `close`: it follows the unit before it without a blank line.
     """
 
     text: str
@@ -54,6 +54,7 @@ class Unit:
     record: str = ""
     day: date | None = None
     source: str = ""
+    said_by: str = ""
     words: str = ""
     close: bool = False
 
@@ -128,6 +129,7 @@ def _record_unit(record: Record, path: tuple[str, ...]) -> Unit:
         record=record.identity,
         day=record.day,
         source=source,
+        said_by=" ".join(one.name for one in record.sources),
         words=" ".join(record.tags),
     )
 
@@ -199,6 +201,7 @@ class _Plain:
             body=body.strip(),
             day=self.day,
             source=said_by[1] if said_by else "",
+            said_by=said_by[1].rpartition(", ")[0] if said_by else "",
             close=self._close,
         )
 

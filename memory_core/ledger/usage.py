@@ -18,7 +18,7 @@ from typing import Protocol
 
 from memory_core.errors import BadInput
 
-MOST = 10**12
+MOST_PER_RUN = 10**12
 """No number of one run is larger: nine million such runs a day can still be added up in SQLite's 64 bits."""
 
 KEPT_REPORTS = 32
@@ -36,7 +36,7 @@ class Purpose(StrEnum):
 class Usage:
     """One run of a model. `day` is the scope's; `counted_tokens` is our own count of the input.
 
-    `cost_micro_usd` None: the price is not known. Raises BadInput for a number below 0 or over `MOST`.
+    `cost_micro_usd` None: the price is not known. Raises BadInput for a number below 0 or over `MOST_PER_RUN`.
     """
 
     day: date
@@ -100,7 +100,7 @@ class Report:
     input_tokens: int
 
     def __post_init__(self) -> None:
-        if not (0 < self.counted_tokens <= MOST and 0 < self.input_tokens <= MOST):
+        if not (0 < self.counted_tokens <= MOST_PER_RUN and 0 < self.input_tokens <= MOST_PER_RUN):
             raise BadInput(f"A report of {self.input_tokens} tokens for {self.counted_tokens} teaches nothing.")
 
 
@@ -111,7 +111,7 @@ def report_of(usage: Usage) -> Report | None:
     return Report(usage.model, usage.counted_tokens, usage.input_tokens)
 
 
-def _require_counts(value: Usage | Spent, most: int = MOST) -> None:
+def _require_counts(value: Usage | Spent, most: int = MOST_PER_RUN) -> None:
     for field in fields(value):
         number = getattr(value, field.name)
         if isinstance(number, int) and not 0 <= number <= most:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import tzinfo
 from functools import lru_cache
 
 from memory_core.disclosure import Disclosure, LeftOut, Loaded, Step
@@ -182,6 +183,8 @@ class Tally:
     breaker: bool = False
     full: bool = False
     """Nothing more may be added: something that must be cut later was cut already."""
+    zone: tzinfo | None = None
+    """Where the scope lives."""
 
     @property
     def room_tokens(self) -> int:
@@ -262,4 +265,5 @@ class Tally:
             notes=tuple(self.notes),
             breaker=self.breaker,
             trail=tuple(self.trail),
+            zone=self.zone,
         )

@@ -186,6 +186,7 @@ def _tally(handle: Handle, opened: OpenIndex, session: Session, title: str) -> T
     held = session.under(handle.table)
     tally = Tally(handle.scope, title or opened.title, held, handle.counter, budget_tokens, handle.table)
     tally.notes += [warning] if warning else []
+    tally.zone = opened.zone
     return tally
 
 

@@ -85,5 +85,5 @@ def tell_boards(night: Night) -> None:
         lines = len(night.draft.texts[page].splitlines())
         if rule.form in (Form.ATTENTION, Form.ACTIVE) and rule.budget_lines and lines > rule.budget_lines:
             night.tally.over_budget.append(
-                f"{page}: {lines} of {rule.budget_lines} lines; what is there besides tasks leaves when it is done"
+                f"{page}: {lines} of {rule.budget_lines} lines; blockers and facts stand there until they are over"
             )

@@ -224,7 +224,7 @@ async def _done(
     steps = (step, *last.steps)[:MOST]
     operations = (*draft.operations, beat)
     body = Body(receipt, state.pending_items, None, True, operations, steps=steps, told=told)
-    body = replace(body, waiting=last.waiting, passed=last.passed)
+    body = replace(body, waiting=last.waiting, passed=last.passed, results=draft.results())
     plan = Plan(made, number, dump(body))
     await handle.ledger.save_plan(plan)
     done = await finish(handle, plan, standing)

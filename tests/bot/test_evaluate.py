@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.evaluate import Spent, by_model, measured
+from bot.evaluate import Bill, by_model, measured
 from bot.evaluation.labelled import LABELLED, load
 from memory_core.errors import BadInput
 from memory_core.extract import RulesExtractor
@@ -76,7 +76,7 @@ async def test_a_model_is_measured_as_a_save_would_use_it() -> None:
     def read(prompt: str) -> dict[str, object]:
         return answer(right if "SvelteKit" in prompt else joke if "Excel" in prompt else wish)
 
-    reader, spent = Reader(read), Spent()
+    reader, spent = Reader(read), Bill()
     result = await measured("model", reader.extractor(), conversations, beside=2)
     assert len(reader.prompts) == 3
     told = result.kept_out.precise("all")[1] + result.tuned.precise("all")[1]

@@ -28,7 +28,7 @@ from memory_core.layouts import APM, INDEX
 from memory_core.ledger.base import Ledger
 from memory_core.ledger.memory import MemoryLedger
 from memory_core.ledger.sqlite import SqliteLedger
-from memory_core.ledger.usage import MOST, Purpose
+from memory_core.ledger.usage import MOST_PER_RUN, Purpose
 from memory_core.store.memory import MemoryStores
 from memory_core.tokens import EstimatingCounter
 from tests.memory_core.loading_parts import ANA, BUILD, OTHER
@@ -187,7 +187,7 @@ async def test_what_a_server_reports_may_be_anything(cost: float | None) -> None
     wild = Run("half \ud83d", -1, -(10**30), 10**30, -5, 10**30, -1, cost)
     await meter.spend(BUILD, REPLY, wild)
     (kept,) = await here.handles.open(BUILD).ledger.usage.spent(NOON.date())
-    assert (kept.requests, kept.tool_calls, kept.input_tokens, kept.cached_tokens) == (0, 0, MOST, 0)
+    assert (kept.requests, kept.tool_calls, kept.input_tokens, kept.cached_tokens) == (0, 0, MOST_PER_RUN, 0)
     assert (kept.cost_micro_usd, kept.unpriced_runs) == (0, 1)
     assert meter.factor("half \ud83d") == 1.0
 

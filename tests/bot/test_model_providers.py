@@ -11,7 +11,7 @@ from pydantic_ai.models.fallback import FallbackModel
 from pydantic_ai.models.ollama import OllamaModel
 from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
 
-from bot.models.providers import WINDOW_TOKENS, Chosen, chosen
+from bot.models.providers import ASSUMED_WINDOW_TOKENS, Chosen, chosen
 from bot.settings import Settings, load
 from memory_core.errors import BadInput
 from tests.bot.command_line import CommandLine, remem
@@ -128,7 +128,7 @@ def test_the_window_is_the_settings_else_the_models_else_thirty_two_thousand(mon
 
     known = window(model="anthropic:claude-sonnet-4-5")
     assert known >= 200_000
-    assert window(model="openai:nobody-knows", model_base_url=LOCAL) == WINDOW_TOKENS == 32_000
+    assert window(model="openai:nobody-knows", model_base_url=LOCAL) == ASSUMED_WINDOW_TOKENS == 32_000
     assert window(model="anthropic:claude-sonnet-4-5", model_window=9_000) == 9_000
     # What fits must fit every model that may be asked, also one of which nothing is known.
     both = {"model": "openai:nobody-knows", "model_base_url": LOCAL, "model_fallbacks": "anthropic:claude-sonnet-4-5"}

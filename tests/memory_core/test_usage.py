@@ -24,7 +24,7 @@ from memory_core.ledger.memory import MemoryLedger
 from memory_core.ledger.overview import look_at, usage_at
 from memory_core.ledger.schema import MIGRATIONS
 from memory_core.ledger.sqlite import OpenLedger, SqliteLedger
-from memory_core.ledger.usage import KEPT_REPORTS, MOST, Purpose, Report, Spent, Usage
+from memory_core.ledger.usage import KEPT_REPORTS, MOST_PER_RUN, Purpose, Report, Spent, Usage
 from tests.memory_core.ledger_values import ANA, BUILD, START, Faults, posted
 from tests.scale import scale
 
@@ -40,7 +40,7 @@ def used(tokens: int = 100, day: date = DAY, purpose: Purpose = Purpose.REPLY, c
 # -- values ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("wrong", [-1, MOST + 1])
+@pytest.mark.parametrize("wrong", [-1, MOST_PER_RUN + 1])
 def test_numbers_that_no_run_can_have_are_refused(wrong: int) -> None:
     with pytest.raises(BadInput, match=r"\(cost_micro_usd\)"):
         used(cost=wrong)

@@ -13,7 +13,7 @@ from pydantic_ai.messages import ModelRequest, ModelResponse
 
 from bot.agent import Ask
 from bot.models.marks import MEMORY, RULES, block, data, label
-from bot.models.prompt import Item, Kind, Measure, fitted, head, items, messages
+from bot.models.prompt import Item, ItemKind, Measure, fitted, head, items, messages
 from bot.models.words import DEFAULT_PERSONA, OUR_RULES, PROTOCOL
 from memory_core.disclosure import LeftOut, Step
 from memory_core.ids import PageId, PersonKey
@@ -140,7 +140,7 @@ def test_a_disclosure_is_data_with_its_page_step_and_source_at_the_turn_that_loa
 def test_the_rules_of_an_index_are_told_as_the_groups_own_and_only_they() -> None:
     talk = Talk()
     talk.shows(talk.said("one"), disclosure(_INDEX, INDEX), disclosure(_INDEX, "experience"))
-    ours = [item for item in items(talk.ask()) if item.kind is Kind.RULES]
+    ours = [item for item in items(talk.ask()) if item.kind is ItemKind.RULES]
     assert [item.text for item in ours] == ['<group-rules source="#build">\n| - Answer in German.\n</group-rules>']
 
 
@@ -245,7 +245,7 @@ def _session(turns: list[tuple[int, bool, int, bool, int, bool]], padding: str =
 def _stable(asked: tuple[Item, ...]) -> tuple[Item, ...]:
     """A request without its tail: the message, and what is true for its turn only."""
     end = len(asked) - 1
-    while end and asked[end - 1].kind is Kind.NOTE:
+    while end and asked[end - 1].kind is ItemKind.NOTE:
         end -= 1
     return asked[:end]
 
@@ -306,12 +306,12 @@ def test_what_is_sent_fits_and_what_is_cut_is_told(
     if not sent:
         assert room < measure.item(asked[-1]) + 40 * factor  # and the line about the rest
         return
-    assert sent[-1].kind is Kind.SAID
+    assert sent[-1].kind is ItemKind.SAID
     gone = [item for item in asked[:-1] if item not in sent]
     assert any("left out here" in item.text for item in sent) == bool(gone)
-    if any(item.kind is Kind.MEMORY for item in gone):
-        assert not any(item.kind in (Kind.SAID, Kind.OURS) for item in sent[:-1])
-    for kind in ({Kind.SAID, Kind.OURS}, {Kind.MEMORY}):
+    if any(item.kind is ItemKind.MEMORY for item in gone):
+        assert not any(item.kind in (ItemKind.SAID, ItemKind.OURS) for item in sent[:-1])
+    for kind in ({ItemKind.SAID, ItemKind.OURS}, {ItemKind.MEMORY}):
         of = [item for item in asked[:-1] if item.kind in kind]
         kept = [item for item in sent[:-1] if item.kind in kind]
         assert kept == of[len(of) - len(kept) :]
@@ -327,9 +327,9 @@ def test_the_rules_of_a_group_are_the_last_that_is_cut() -> None:
     talk.said("and now?")
     asked = items(talk.ask())
     kinds = {room: {item.kind for item in fitted(asked, room, MEASURE)} for room in (3000, 900, 120)}
-    assert Kind.MEMORY in kinds[3000]
-    assert Kind.OURS not in kinds[900]
-    assert kinds[120] == {Kind.NOTE, Kind.RULES, Kind.SAID}
+    assert ItemKind.MEMORY in kinds[3000]
+    assert ItemKind.OURS not in kinds[900]
+    assert kinds[120] == {ItemKind.NOTE, ItemKind.RULES, ItemKind.SAID}
 
 
 def _one(text: str) -> Ask:
