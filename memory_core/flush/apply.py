@@ -3,10 +3,10 @@
     pages → catalogue → flush-state.json → heartbeat-state.json (of a sleep) → ledger (cursors, receipt)
 
 Every step can be repeated: a page on which all operations are done already is not written, and that reading is the
-proof that they are. So is reading back what was just written, or what the plan foresaw: what a plan takes out and puts
-in would stand elsewhere if it were put in twice. A page that changed since it was read is read and merged again, a few
-times. So a plan that was stopped anywhere is finished by applying it once more. A broken state file is copied before
-it is written anew.
+proof that they are. So is reading back what was just written, or what the plan foresaw: what a plan takes out and
+puts in would stand elsewhere if it were put in twice. A page that changed since it was read is read and merged again,
+a few times. So a plan that was stopped anywhere is finished by applying it once more. A broken state file is copied
+before it is written anew.
 
 A page that holds bytes that are no text is never written over, and what stands in a page's place without being a file
 is never touched. The rest of the plan is written and the plan closes; what belongs on that page waits in the closed

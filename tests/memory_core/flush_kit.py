@@ -28,7 +28,7 @@ from memory_core.ids import (
 )
 from memory_core.index import new_index
 from memory_core.layouts import APM, INDEX, Kind, Layout
-from memory_core.ledger.base import Deleted, Hit, Plan, Posted, ScopeLedger
+from memory_core.ledger.base import Deleted, Edited, Hit, Plan, Posted, ScopeLedger
 from memory_core.ledger.memory import MemoryLedger
 from memory_core.ledger.sqlite import OpenLedger
 from memory_core.messages import Message, Voice
@@ -265,6 +265,11 @@ class World:
             self.clock.advance(60)
             keys.append(key)
         return keys
+
+    async def edit(self, key: MessageKey, text: str) -> None:
+        """The message gets another text on its platform."""
+        now = self.clock.now()
+        await self.ledger.intake.record([Edited(_event(f"{key}!{now.isoformat()}"), key, text, now)])
 
     async def delete(self, key: MessageKey) -> None:
         """The message is removed on its platform."""

@@ -9,7 +9,7 @@ from datetime import UTC
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from memory_core.clock import ManualClock
@@ -19,6 +19,7 @@ from memory_core.flush.apply import apply
 from memory_core.flush.engine import resume
 from memory_core.flush.plans import load
 from memory_core.forms import attention, records
+from memory_core.ids import MessageKey
 from memory_core.layouts import APM
 from memory_core.ledger.sqlite import SqliteLedger
 from memory_core.store.files import FileStores
@@ -53,12 +54,20 @@ def _pages(world: World) -> dict[str, str]:
     }
 
 
-async def _run(flushes: list[list[str]], crash_at: int, *, after: bool) -> tuple[World, int]:
+EDITS = st.lists(st.tuples(st.integers(0, 5), st.sampled_from(TALK)), max_size=2)
+"""Between two flushes: which of the messages before gets which text."""
+
+
+async def _run(
+    flushes: list[list[str]], crash_at: int, *, after: bool, edits: list[tuple[int, str]] | None = None
+) -> tuple[World, int]:
     """The whole talk with one crash at the `crash_at`-th step (0: none) and a restart; the world and its steps."""
-    world = World()
+    world, said = World(), list[MessageKey]()
     world.faults.at, world.faults.after = crash_at, after
-    for texts in flushes:
-        await world.say(*texts)
+    for number, texts in enumerate(flushes):
+        for which, text in (edits or []) if number else ():
+            await world.edit(said[which % len(said)], text)
+        said += await world.say(*texts)
         try:
             await world.flush()
         except Stop:
@@ -70,12 +79,18 @@ async def _run(flushes: list[list[str]], crash_at: int, *, after: bool) -> tuple
 
 
 @settings(max_examples=scale(100), deadline=None)
-@given(TALKS, st.booleans())
+@example(
+    [["lesson: A failed; B fixed it"], ["lesson: C failed; D fixed it"]], True, [(0, "lesson: E failed; F fixed it")]
+)
+@given(TALKS, st.booleans(), EDITS)
 @pytest.mark.asyncio
-async def test_a_crash_at_any_step_ends_like_none(flushes: list[list[str]], after: bool) -> None:
-    whole, steps = await _run(flushes, 0, after=after)
+async def test_a_crash_at_any_step_ends_like_none(
+    flushes: list[list[str]], after: bool, edits: list[tuple[int, str]]
+) -> None:
+    """Byte for byte, also where messages were edited: what is taken out and put in again stands where it stood."""
+    whole, steps = await _run(flushes, 0, after=after, edits=edits)
     for step in range(1, steps + 1):
-        crashed, _ = await _run(flushes, step, after=after)
+        crashed, _ = await _run(flushes, step, after=after, edits=edits)
         assert _pages(crashed) == _pages(whole), f"crash at step {step}, after={after}"
         assert await crashed.handle.ledger.open_plans() == ()
         assert (await crashed.flush()).messages == 0
