@@ -13,19 +13,21 @@ import re
 _NAMES = "think|thinking|thought|reasoning|reflection"
 _FENCE = r"(?P<fence>^[ \t]*```[^\n]*(?:\n.*?(?:^[ \t]*```[ \t]*$|\Z)|\Z))"
 _FLAGS = re.IGNORECASE | re.DOTALL | re.MULTILINE
-_BLOCK = re.compile(rf"{_FENCE}|^[ \t]*<(?P<name>{_NAMES})\s*>.*?(?:</(?P=name)\s*>[ \t]*\n*|\Z)", _FLAGS)
+_SPAN = r"(?P<span>`[^`\n]+(?:`|\Z))"
+_NEXT = re.compile(rf"{_FENCE}|{_SPAN}|<(?P<name>{_NAMES})\s*>", _FLAGS)
 _OPENS = re.compile(rf"<(?:{_NAMES})\s*>", re.IGNORECASE)
 _CLOSES = re.compile(rf"</(?:{_NAMES})\s*>", re.IGNORECASE)
-_ENDS = re.compile(rf"{_FENCE}|(?P<span>`[^`\n]+(?:`|\Z))|</(?:{_NAMES})\s*>", _FLAGS)
+_ENDS = re.compile(rf"{_FENCE}|{_SPAN}|</(?:{_NAMES})\s*>", _FLAGS)
+_END_OF = {name: re.compile(rf"</{name}\s*>[ \t]*\n*", re.IGNORECASE) for name in _NAMES.split("|")}
 _ENDS_LINE = re.compile(rf"^[ \t]*</(?:{_NAMES})\s*>", _FLAGS)
-_MAY_OPEN = re.compile(r"^[ \t]*</?[a-z!]{0,14}\s*\Z", re.IGNORECASE | re.MULTILINE)
+_MAY_OPEN = re.compile(r"[ \t]*</?[a-z!]{0,14}\s*\Z", re.IGNORECASE)
 _HTML = re.compile(r"\s*(?:<!doctype\s+html|<html[\s>]|<head[\s>]|<\?xml\s)", re.IGNORECASE)
 _MAY_BE_HTML = re.compile(r"\s*<[!?a-z][^>]{0,40}\Z", re.IGNORECASE)
 
 
 def visible(text: str, *, growing: bool = False) -> str:
     """`text` without what was thought aloud; '' for HTML. `growing`: more of it comes; its end may be held back."""
-    shown = _BLOCK.sub(lambda found: found["fence"] or "", text) if _OPENS.search(text) else text
+    shown = _without_thoughts(text, growing) if _OPENS.search(text) else text
     if _CLOSES.search(shown):
         shown = _after_thought(shown)
     if is_html(shown):
@@ -35,6 +37,35 @@ def visible(text: str, *, growing: bool = False) -> str:
             return ""
         shown = _MAY_OPEN.sub("", shown)
     return shown.strip()
+
+
+def _without_thoughts(text: str, growing: bool) -> str:
+    """`text` without what stands between two tags; code is passed over.
+
+    A tag without an end hides the rest where a line begins with it, and while the text grows; else somebody writes
+    about the tag. One pass: what is looked for behind one tag is not looked for again behind the next.
+    """
+    kept: list[str] = []
+    endless: set[str] = set()
+    at = 0
+    while (found := _NEXT.search(text, at)) is not None:
+        if (name := found["name"]) is None:
+            kept.append(text[at : found.end()])
+            at = found.end()
+            continue
+        name = name.lower()
+        end = None if name in endless else _END_OF[name].search(text, found.end())
+        begins = not text[text.rfind("\n", 0, found.start()) + 1 : found.start()].strip(" \t")
+        if end is not None:
+            kept.append(text[at : found.start()])
+            at = end.end()
+        elif begins or growing:
+            return "".join([*kept, text[at : found.start()]])
+        else:
+            endless.add(name)
+            kept.append(text[at : found.end()])
+            at = found.end()
+    return "".join([*kept, text[at:]])
 
 
 def _after_thought(text: str) -> str:

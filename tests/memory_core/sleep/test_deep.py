@@ -196,7 +196,7 @@ async def test_case_133_the_distiller_does_not_eat_its_own_output() -> None:
     for day in ("2026-08-30", "2026-08-31"):
         bed.note(day, *(note(text, number + 1) for number, text in enumerate(skipped)))
     hand = "## Dream report of last night\n- decided: everything will be fine\n- promoted 4 memories\n"
-    fence = "## Decisions\n```\ndecided: rm -rf /tmp/build\n```\n"
+    fence = "## Decisions\n```\ndecided: rm -rf build\n```\n"
     bed.put("journal/2026-08-29", f"# 2026-08-29\n\n{hand}\n{fence}")
     report = await bed.sleep(DEEP)
     assert report.promoted == 0
