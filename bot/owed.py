@@ -3,7 +3,8 @@
     take_up     at the start, before anything new comes in: what the ledger says is owed
     add         an adapter delivers a message late: it was said while the adapter was away
     to_answer   the adapter can speak again and has delivered all that it missed: one answer a conversation, to the
-                newest; the older ones are marked as answered, silently, and so is everything older than STALE
+                newest; the older ones are marked as answered, silently, and so is everything older than STALE.
+                Before them comes what first told a room's purpose, however old: nobody says it a second time
 
 Nothing is answered twice, however often this is run: an answer is marked in the ledger before it is sent. One that is
 refused for good is marked all the same; one that was not made when the program ended again is owed at the next start.
@@ -11,13 +12,14 @@ refused for good is marked all the same; one that was not made when the program 
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
 from adapters.messages import Author, Happening, Incoming, Room
 from adapters.rooms import Placed
 from bot.parts import Parts
-from memory_core.ids import Conversation, DirectScope, EventKey, MessageKey, RoomKind, Scope
+from memory_core.ids import Conversation, DirectScope, EventKey, MessageKey, RoomKey, RoomKind, Scope
 from memory_core.messages import Message
 
 STALE = timedelta(hours=24)
@@ -54,20 +56,27 @@ class Owed:
         if late.incoming.message is not None:
             self._waiting[late.incoming.message] = late
 
-    async def to_answer(self, platform: str) -> list[Late]:
-        """What shall be answered now on a platform; the rest of it is marked. Raises LedgerFailed."""
+    async def to_answer(self, platform: str, tells_purpose: Callable[[Incoming], Awaitable[bool]]) -> list[Late]:
+        """What shall be answered now on a platform, in order; the rest of it is marked. Raises LedgerFailed.
+
+        `tells_purpose`: is it a reply to the question for a room's purpose?
+        """
         mine = {key: late for key, late in self._waiting.items() if late.incoming.room.key.platform == platform}
-        newest: dict[Conversation, Late] = {}
-        for late in sorted(mine.values(), key=lambda late: late.incoming.sent_at):
-            newest[late.incoming.conversation] = late
+        in_order = sorted(mine.items(), key=lambda one: one[1].incoming.sent_at)
         fresh_from = self._parts.clock.now() - STALE
-        answer = [late for late in newest.values() if late.incoming.sent_at >= fresh_from]
-        chosen = {late.incoming.message for late in answer}
+        newest: dict[Conversation, MessageKey] = {}
+        purposes: dict[RoomKey, MessageKey] = {}
+        for key, late in in_order:
+            newest[late.incoming.conversation] = key
+            if late.incoming.room.key not in purposes and await tells_purpose(late.incoming):
+                purposes[late.incoming.room.key] = key
+        fresh = {key for key in newest.values() if mine[key].incoming.sent_at >= fresh_from}
+        chosen = fresh.union(purposes.values())
         for key in mine:
             if key not in chosen:
                 await self._parts.intake.answered(key)
             del self._waiting[key]
-        return answer
+        return [late for key, late in in_order if key in chosen]
 
 
 async def still_has(parts: Parts, scope: Scope, incoming: Incoming) -> bool:

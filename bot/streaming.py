@@ -247,7 +247,10 @@ class Streaming:
             await self._growing
 
     async def _end(self, text: str, *, recorded: str = "") -> None:
-        """All of it stands, is recorded (or what is `recorded` of it), and nothing more is to be done for it."""
+        """All of it stands, is recorded (or what is `recorded` of it), and nothing more is to be done for it.
+
+        Where the question was deleted meanwhile none of it does.
+        """
         outcome = self._stands
         if outcome.messages:
             with suppress(LedgerFailed):  # then a start would find a part of it, and say so
@@ -258,6 +261,10 @@ class Streaming:
                 outcome = await self._say_anew(text)
         elif outcome.delivery in {Delivery.SENT, Delivery.FAILED}:  # else we may not speak here, and tried it
             outcome = await self._put(text, growing=False)
+        if self._gone and outcome.messages:  # deleted while it was being said
+            self._stands = outcome
+            await self._take_back()
+            return
         if outcome.delivery is Delivery.SENT:
             await record_own(self._parts, self._incoming, recorded or text, outcome, self._scope)
         else:

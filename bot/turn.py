@@ -149,7 +149,7 @@ class Turn:
         """A platform can be spoken to and has delivered what it missed: answer what is owed there (bot/owed.py)."""
         try:
             await self._unfinished.complete(platform)
-            owed = await self._owed.to_answer(platform)
+            owed = await self._owed.to_answer(platform, self._joining.is_answer)
         except LedgerFailed as refused:
             _log.error("what is owed waits for the next start", platform=platform, why=str(refused))
             return

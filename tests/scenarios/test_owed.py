@@ -319,3 +319,26 @@ async def test_an_answer_to_the_greeting_that_was_taken_in_is_the_purpose_after_
         await app.parts.conversations.settled()
     assert "purpose: We build the shop" in (tmp_path / "memory/groups/build.md").read_text("utf-8")
     assert sum("purpose is now" in one.text for one in stage.adapter.sent) == 1
+
+
+@pytest.mark.asyncio
+async def test_the_first_answer_to_the_greeting_is_the_purpose_also_if_more_was_said_before_the_end(
+    tmp_path: Path,
+) -> None:
+    """Only the newest question of a conversation is answered late; what the group is for is said once only."""
+    stage = Stage(tmp_path)
+    stage.model.go.set()
+    async with stage.run() as app:
+        await stage.says(BUILD, "hello")
+        await app.parts.conversations.settled()
+        question = (await app.parts.intake.room(BUILD.room.key)).purpose_question
+        assert question is not None
+        await app.parts.conversations.close()  # the program ends: what is taken in now is durable, and not worked off
+        for text in ("We build the shop", "and what can you do for us?"):
+            await stage.adapter.happens(replace(stage.events.said(BUILD, ANA, text), reply_to=question))
+    stage.clock.advance(90_000)
+    async with stage.run() as app:
+        await stage.says(BUILD, "and why?")
+        await app.parts.conversations.settled()
+    assert "purpose: We build the shop" in (tmp_path / "memory/groups/build.md").read_text("utf-8")
+    assert sum("purpose is now" in one.text for one in stage.adapter.sent) == 1

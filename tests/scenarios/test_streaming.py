@@ -37,7 +37,10 @@ _ids = count(1)
 
 
 class Platform(RecordingAdapter):
-    """Keeps what is said; `echo`: it tells of it as platforms do; `open` holds every sending while it is clear."""
+    """Keeps what is said; `echo`: it tells of it as platforms do.
+
+    `open` holds every sending while it is clear, `saying` tells of it.
+    """
 
     def __init__(self, workspace: Path) -> None:
         super().__init__("discord", lambda: str(next(_ids)))
@@ -45,6 +48,7 @@ class Platform(RecordingAdapter):
         self.revise_s = 0.0
         self.open = asyncio.Event()
         self.open.set()
+        self.saying = asyncio.Event()
         self.owed_at: list[int] = []
         self.typed = 0
 
@@ -259,6 +263,42 @@ async def test_case_13_a_question_that_is_deleted_meanwhile_gets_no_answer(tmp_p
         assert len(on.platform.sent) == (1 if word else 0)
         assert not any("first words" in text for text in on.transcript())
         assert on.timers() == 0
+
+
+@pytest.mark.parametrize("word", ["", "The first words "], ids=["sent as one", "being revised"])
+async def test_case_25_a_question_that_is_deleted_while_its_answer_is_being_said_takes_it_along(
+    tmp_path: Path, word: str
+) -> None:
+    class Slow(Platform):
+        async def revise(self, sent: Sent, outgoing: Outgoing) -> Sent:
+            if outgoing.text:
+                self.saying.set()
+                await self.open.wait()
+            return await super().revise(sent, outgoing)
+
+        async def send(self, outgoing: Outgoing) -> Sent:
+            if not self.open.is_set():
+                self.saying.set()
+            return await super().send(outgoing)
+
+    workspace = tmp_path / "w"
+    async with talk(workspace) as first:
+        pass
+    async with talk(workspace, Slow(workspace)) as on:
+        on.platform.saying.clear()
+        said = await on.begins("write about the door code 4417")
+        if word:
+            await on.shows(word)
+        on.platform.open.clear()
+        await on.writer.ends("The first words and 4417.")
+        await asyncio.wait_for(on.platform.saying.wait(), 20)
+        await on.platform.happens(on.events.deleted(said, ANA))
+        on.platform.open.set()
+        await on.settled()
+        assert not any("4417" in text for text in on.platform.stands.values())
+        assert not any("4417" in text for text in on.transcript())
+        assert on.timers() == 0
+    assert first.app is not on.app
 
 
 async def test_a_model_that_fails_after_the_first_words_ends_them_with_a_line(tmp_path: Path) -> None:
