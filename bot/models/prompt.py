@@ -33,6 +33,7 @@ from memory_core.disclosure import Disclosure, Loaded
 from memory_core.ids import MessageKey, PersonKey
 from memory_core.index_lines import Part, outline
 from memory_core.layouts import INDEX
+from memory_core.loading.budget import SMALLEST_TOKENS
 from memory_core.messages import Message, Voice
 from memory_core.tokens import Counter, cut
 
@@ -40,9 +41,13 @@ PER_ITEM_TOKENS = 6
 """What a provider adds to each message: its role, its ends."""
 PERSONA_SHARE = 0.25
 """Which part of the window SOUL.md may take."""
+PERSONA_GOES_ON = "[SOUL.md goes on; it does not fit into the model's window]"
 STEPS = 4
 """In so many steps of the room the cut moves."""
 GOES_ON = "[the conversation goes on]"
+_MESSAGE_GOES_ON = "\n  [the message goes on; the rest does not fit into the request]"
+_LARGE = 9_999
+"""A number as long as those in our lines become."""
 _LEFT_OUT_LINES = 6
 
 
@@ -85,14 +90,19 @@ class Measure:
         return cut(text, max(0, math.floor(limit_tokens / self.factor)), self.counter)
 
 
-def head(ask: Ask, measure: Measure, window_tokens: int) -> str:
+def head(ask: Ask, measure: Measure, persona_tokens: int) -> str:
     """Persona, our rules, the protocol, the place: stable. A persona that is too long is cut, and says so."""
     persona = ask.persona.strip() or DEFAULT_PERSONA
-    limit = int(window_tokens * PERSONA_SHARE)
-    if measure.text(persona) > limit:
-        persona = f"{measure.cut(persona, limit)}\n[SOUL.md goes on; it does not fit into the model's window]"
+    if measure.text(persona) > persona_tokens:
+        kept = measure.cut(persona, persona_tokens - measure.text(PERSONA_GOES_ON) - 1)
+        persona = f"{kept}\n{PERSONA_GOES_ON}".strip()
     title = label(ask.title)
     place = "This is a private conversation with one person." if ask.direct else f"This is the group {title}."
+    return framed(persona, place)
+
+
+def framed(persona: str, place: str) -> str:
+    """Our rules and the protocol between a persona and a place."""
     return "\n\n".join([persona, OUR_RULES, PROTOCOL, place])
 
 
@@ -273,6 +283,12 @@ def _place(told: Sequence[Item], gone: set[int]) -> int:
     return sum(at not in gone for at in range(min(gone)))
 
 
+def least_question_tokens(measure: Measure) -> int:
+    """The room of a conversation in which a question can be asked: a cut message, and the line for what is gone."""
+    cut_tokens = SMALLEST_TOKENS + measure.text(_MESSAGE_GOES_ON) + PER_ITEM_TOKENS
+    return measure.item(_cut_line(_LARGE, _LARGE)) + cut_tokens
+
+
 def _cut_line(messages: int, pages: int) -> Item:
     what = [f"{messages} earlier messages"] if messages else []
     what += [f"{pages} pieces of memory shown earlier"] if pages else []
@@ -280,9 +296,8 @@ def _cut_line(messages: int, pages: int) -> Item:
 
 
 def _shortened(item: Item, room_tokens: int, measure: Measure) -> Item:
-    line = "\n  [the message goes on; the rest does not fit into the request]"
-    text = measure.cut(item.text, room_tokens - PER_ITEM_TOKENS - measure.text(line) - 1)
-    return replace(item, text=f"{text}{line}" if text else "")
+    text = measure.cut(item.text, room_tokens - PER_ITEM_TOKENS - measure.text(_MESSAGE_GOES_ON) - 1)
+    return replace(item, text=f"{text}{_MESSAGE_GOES_ON}" if text else "")
 
 
 def messages(told: Sequence[Item]) -> list[ModelMessage]:

@@ -49,10 +49,10 @@ def test_the_head_is_the_persona_our_rules_the_protocol_and_the_place() -> None:
 def test_a_persona_too_long_for_the_window_is_cut_and_says_so() -> None:
     talk = Talk()
     talk.said("hello")
-    own = head(talk.ask(persona="Be kind to everyone. " * 5000), MEASURE, 8_000)
+    own = head(talk.ask(persona="Be kind to everyone. " * 5000), MEASURE, 2_000)
     assert "SOUL.md goes on" in own
     assert OUR_RULES in own
-    assert COUNTER.count(own) < 0.4 * 8_000
+    assert COUNTER.count(own) < 2_000 + COUNTER.count(head(talk.ask(), MEASURE, 2_000))
 
 
 def test_a_title_cannot_speak_in_the_head() -> None:
