@@ -106,31 +106,39 @@ def framed(persona: str, place: str) -> str:
     return "\n\n".join([persona, OUR_RULES, PROTOCOL, place])
 
 
-def items(ask: Ask) -> tuple[Item, ...]:
-    """The conversation with its disclosures, oldest first; the message that is answered is the last."""
-    names = _Names()
+def items(ask: Ask, missing: set[str] | None = None) -> tuple[Item, ...]:
+    """The conversation with its disclosures, oldest first; the message that is answered is the last.
+
+    `missing` takes up what is said not to be shown.
+    """
+    names, missing = _Names(), set[str]() if missing is None else missing
     told: list[Item] = []
     at = _shown(ask)
     if (root := _root(ask)) is not None:
         told.append(_item(ask, root, names))
-    told += [item for disclosure in at.get(None, ()) for item in shown(disclosure)]
+    told += _all_shown(at.get(None, ()), missing)
     for message in _in_order(ask):
         own, *brought = at.get(message.key, ()) or (None,)
-        told += shown(own) if own is not None else ()
+        told += shown(own, missing) if own is not None else ()
         told.append(_item(ask, message, names))
-        told += [item for disclosure in brought for item in shown(disclosure)]
-    own, *brought = at.get(ask.message.key, ()) or (None,)
-    told += shown(own) if own is not None else ()
-    told += [item for disclosure in brought for item in shown(disclosure)]
+        told += _all_shown(brought, missing)
+    told += _all_shown(at.get(ask.message.key, ()), missing)
     told += _notes(ask, root, names)
     return (*told, _item(ask, ask.message, names))
 
 
-def shown(disclosure: Disclosure) -> tuple[Item, ...]:
-    """What a disclosure shows, as data with page, step and source; a group's rules for themselves."""
+def shown(disclosure: Disclosure, missing: set[str]) -> tuple[Item, ...]:
+    """What a disclosure shows, as data with page, step and source; a group's rules for themselves.
+
+    What it could not show is said once: `missing` is what was said before, and takes up what is said now.
+    """
     found = [item for part in disclosure.loaded for item in _part(disclosure, part)]
-    left = _left_out(disclosure)
+    left = _left_out(disclosure, missing)
     return (*found, *([Item(ItemKind.MEMORY, left)] if left else []))
+
+
+def _all_shown(disclosures: Sequence[Disclosure], missing: set[str]) -> list[Item]:
+    return [item for disclosure in disclosures for item in shown(disclosure, missing)]
 
 
 def _part(disclosure: Disclosure, part: Loaded) -> Iterator[Item]:
@@ -146,9 +154,11 @@ def _rules(index: str) -> str:
     return "\n".join(lines)
 
 
-def _left_out(disclosure: Disclosure) -> str:
-    """What was not shown for want of room, in a few lines; '' where nothing was."""
+def _left_out(disclosure: Disclosure, missing: set[str]) -> str:
+    """What was not shown for want of room, in a few lines, but for what was said to be missing; '' for nothing."""
     lines = [f"{part.page}: {part.what}: {part.why}" for part in disclosure.left_out]
+    lines = [line for line in dict.fromkeys(lines) if line not in missing]
+    missing.update(lines)
     more = [f"and {len(lines) - _LEFT_OUT_LINES} more"] if len(lines) > _LEFT_OUT_LINES else []
     told = "\n".join(["[not shown:", *lines[:_LEFT_OUT_LINES], *more, "]"])
     return block(MEMORY, told, {"source": disclosure.title}) if lines else ""

@@ -56,7 +56,9 @@ class FittedRequest:
         self.head = head(ask, measure, _persona_tokens(window_tokens, measure))
         self.sent = 0
         self._measure = measure
-        self._told = items(ask)
+        self.missing = set[str]()
+        """What the request says could not be shown."""
+        self._told = items(ask, self.missing)
         self._fixed_tokens = measure.text(self.head) + measure.text(_TOOLS) + PER_ITEM_TOKENS
         self._room_tokens = window_tokens - self.answer_tokens - self._fixed_tokens - SPARE_TOKENS
         self._now = fitted(self._told, self._room_tokens, measure)

@@ -153,6 +153,19 @@ def test_what_was_left_out_of_memory_is_named() -> None:
     assert "| and 3 more" in named
 
 
+def test_what_is_not_shown_is_said_once() -> None:
+    talk = Talk()
+    left = [LeftOut(PageId(f"page{number}"), "the page", "no room") for number in range(9)]
+    talk.shows(talk.said("one"), disclosure("x", left_out=left[:2]))
+    talk.shows(talk.said("two"), disclosure("y", left_out=left[1:3]), disclosure("z", left_out=left[:3]))
+    everything = "\n".join(told(talk))
+    assert [everything.count(f"| page{number}: the page: no room") for number in range(3)] == [1, 1, 1]
+    assert everything.count("[not shown:") == 2
+    talk.shows(talk.said("three"), disclosure("many", left_out=left))
+    talk.shows(talk.said("four"), disclosure("many", left_out=left))
+    assert "\n".join(told(talk)).count("[not shown:") == 3
+
+
 def test_a_disclosure_whose_message_is_gone_stays() -> None:
     talk = Talk()
     talk.said("one")
