@@ -46,6 +46,8 @@ def _texts(reading: Reading) -> list[str]:
         "fence",
         "prose",
         "thought",
+        "frames",
+        "call in a frame",
         "end of a thought",
         "list",
         "lines",
