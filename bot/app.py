@@ -191,9 +191,11 @@ def _models(settings: Settings) -> Chosen | None:
         return None
     from bot.models import extraction, meter, speaker  # noqa: F401  # loaded here, where it may take its time
     from bot.models.providers import chosen
+    from bot.models.room import reads_nothing, require_room
 
-    models = chosen(settings)
-    for doubt in models.doubts:
+    models, counter = chosen(settings), load_counter()
+    require_room(models, settings, counter)
+    for doubt in (*models.doubts, *reads_nothing(models, counter)):
         _log.warning("a doubt about a model", doubt=doubt)
     return models
 

@@ -107,7 +107,7 @@ async def fingerprint(handle: Handle, page: PageId) -> str:
 
 
 async def revise_search(handle: Handle) -> None:
-    """Make the search index of the scope, if it has one, hold nothing that is gone. Raises StoreError, LedgerError."""
+    """Let the search index of the scope, if it has one, hold nothing that is gone. Raises StoreError, LedgerError."""
     if not await asyncio.to_thread(handle.searches.has, handle.scope):
         return
     opened = await open_index(handle)

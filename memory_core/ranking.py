@@ -16,8 +16,8 @@ A part that stands for itself (a record) is a session of its own; its neighbours
 formula falls back to BM25. The weights were found on LoCoMo (two persons, short lines) and GateMem (twelve persons,
 long ones) together, with `python -m tests.bench recall`; one set serves both, and it is the only one.
 
-What a question needs to know of every part (a `Shelf`) is small and the same for all questions; where the question's
-terms stand (`Places`) is looked up for each. Only parts that hold a term, or stand beside one that does, have a score.
+What a question needs to know of every part (a `Shelf`) is small and the same for all questions; where the terms of
+a question stand (`Places`) is looked up for each. Only parts that hold a term, or stand near one, have a score.
 Words that occur in no part weigh nothing, so a part's score depends on its own scope alone.
 """
 

@@ -49,6 +49,8 @@ from memory_core.search import strong
 from memory_core.session import Session
 from memory_core.store.base import PageText
 
+_LARGE_CHARACTERS = 1 << 16
+_MANY_PARTS = 1000
 InContext: TypeAlias = Callable[[], Awaitable[Collection[MessageKey]]]
 """Tells what was said and stands in the conversation; asked only when a search needs to know it."""
 
@@ -56,10 +58,6 @@ InContext: TypeAlias = Callable[[], Awaitable[Collection[MessageKey]]]
 async def _nothing() -> Collection[MessageKey]:
     """Nothing was said that the conversation holds."""
     return ()
-
-
-_LARGE_CHARACTERS = 1 << 16
-_MANY_PARTS = 1000
 
 
 async def disclose(
@@ -73,8 +71,9 @@ async def disclose(
 ) -> Disclosure:
     """What the agent may see of the scope's memory for this message; `session` is what it has seen already.
 
-    `title` names the room for people; `in_context` tells what stands in the conversation anyway. Where the scope has no index, `indexed` is False and nothing was read. Raises
-    StoreError when the index cannot be read; any other page that cannot be read is named in the notes.
+    `title` names the room for people; `in_context` tells what stands in the conversation anyway. Where the scope has
+    no index, `indexed` is False and nothing was read. Raises StoreError when the index cannot be read; any other page
+    that cannot be read is named in the notes.
     """
     opened = await open_index(handle)
     if opened is None:
@@ -211,10 +210,7 @@ async def _drive(plan: Plan[None], opened: OpenIndex, notes: list[str], in_conte
     """Give the plan what it asks for until it is complete; what a search could not read goes to the notes."""
     answer: Answer = None
     while True:
-        large = (isinstance(answer, PageText) and len(answer.text) > InContext: TypeAlias = Callable[[], Awaitable[Collection[MessageKey]]]
-"""Tells what was said and stands in the conversation; asked only when a search needs to know it."""
-
-_LARGE_CHARACTERS) or (
+        large = (isinstance(answer, PageText) and len(answer.text) > _LARGE_CHARACTERS) or (
             isinstance(answer, tuple) and len(answer) > _MANY_PARTS
         )
         ask = await asyncio.to_thread(_next, plan, answer) if large else _next(plan, answer)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
+from memory_core.forms.units import Unit
 from memory_core.ids import PageId
 from memory_core.ranking import scores
 from memory_core.search.parts import Placed, held
@@ -79,12 +80,9 @@ def strong(hits: Sequence[Hit]) -> tuple[Hit, ...]:
 
 def distinct(hits: Sequence[Hit]) -> tuple[Hit, ...]:
     """The hits without lines of a talk of which a page says (nearly) every word: the record is the better source."""
-    pages = [
-        frozenset(terms(f"{unit.title} {unit.body}"))
-        for hit in hits
-        if _is_of_page(hit)
-        for unit in [hit.placed.unit]
-    ]
+    if all(map(_is_of_page, hits)):
+        return tuple(hits)
+    pages = [_words(hit.placed.unit) for hit in hits if _is_of_page(hit)]
     return tuple(hit for hit in hits if _is_of_page(hit) or not _is_told(hit, pages))
 
 
@@ -93,8 +91,12 @@ def _is_of_page(hit: Hit) -> bool:
 
 
 def _is_told(hit: Hit, pages: Sequence[frozenset[str]]) -> bool:
-    said = frozenset(terms(hit.placed.unit.body))
+    said = _words(hit.placed.unit)
     return any(len(said & page) >= _TOLD * len(said) for page in pages)
+
+
+def _words(unit: Unit) -> frozenset[str]:
+    return frozenset(terms(f"{unit.title} {unit.body}"))
 
 
 def order(hit: Hit) -> tuple[float, int, int]:

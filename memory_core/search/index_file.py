@@ -22,6 +22,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
+from heapq import nsmallest
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -208,16 +209,15 @@ class IndexFile:
     ) -> tuple[Hit, ...]:
         shelved = self._shelf(held)
         places = _places(held, shelved, asked)
-        allowed = {source: wanted(page) for source, (page, _) in shelved.pages.items()}
+        allowed = {source for source, (page, _) in shelved.pages.items() if wanted(page)}
+        talks = {source for source, (page, _) in shelved.pages.items() if page == TALK}
         ranked = [
-            (number, score)
+            (-score.value, -(shelved.shelf.spots[number].at or 0), number, score)
             for number, score in scores(shelved.shelf, places, asked).items()
-            if allowed[shelved.sources[number]]
-            and (score.shared or shelved.pages[shelved.sources[number]][0] == TALK)
+            if (source := shelved.sources[number]) in allowed and (score.shared or source in talks)
         ]
-        ranked.sort(key=lambda one: (-one[1].value, -(shelved.shelf.spots[one[0]].at or 0), one[0]))
         hits = []
-        for number, score in ranked[:most]:
+        for _, _, number, score in nsmallest(most, ranked, key=lambda one: one[:3]):
             source = shelved.sources[number]
             row = held.execute(
                 "SELECT unit FROM units WHERE source = ? AND number = ?", (source, number - shelved.start[source])

@@ -139,7 +139,7 @@ class ScopeSearch:
             known = await asyncio.to_thread(opened.file.known)
         pages = searchable(self._table, states)
         new = await self._pages(pages, states, known.marks, unread)
-        here = {page for page in pages if known.marks.get(page) == mark_of(states[page])}
+        here: set[str] = {page for page in pages if known.marks.get(page) == mark_of(states[page])}
         if transcript == known.transcript:
             here.update(place for place in known.marks if is_talk(place))
         else:

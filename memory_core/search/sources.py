@@ -1,8 +1,8 @@
 """What is searched, cut into sources: a page each, and pieces of what was said. Pure.
 
 A source is replaced as a whole when its mark changes. Searched are the pages, journals and archive of a scope, never
-the program's own files, never SOUL.md (every scope has it), and the transcript as long as it is kept. A talk is what was said in one
-conversation without a pause of `PAUSE`; it is cut after `PIECE` lines, which stay one talk for ranking.
+the program's own files, never SOUL.md (every scope has it), and the transcript as long as it is kept. A talk is what
+was said in one conversation without a pause of `PAUSE`; it is cut after `PIECE` lines, which stay one talk.
 """
 
 from __future__ import annotations
