@@ -51,7 +51,7 @@ from tests.bench.bare import Bare
 from tests.bench.nights import NIGHT, lay_down, statement
 
 ADDERS = 10
-_GROUP = "build"
+GROUP = "build"
 _ROOM = RoomKey("slack:T1:C9")
 
 Timed: TypeAlias = Callable[[int], Awaitable[float]]
@@ -120,14 +120,14 @@ class Memory:
 async def memory(folder: Path) -> AsyncIterator[Memory]:
     """An empty group and its twins, in `folder`."""
     workspace, clock = folder / "remem", ManualClock(NIGHT)
-    lay_down(workspace, _GROUP, 0, journals=0)
+    lay_down(workspace, GROUP, 0, journals=0)
     (workspace / LEDGER).parent.mkdir(parents=True, exist_ok=True)
     ledger, stores = await SqliteLedger.open(workspace / LEDGER, clock), FileStores(workspace, APM)
     searches = Searches(workspace / SEARCH)
     bare, unsynced = Bare(folder / "bare"), Bare(folder / "unsynced", durable=False)
     handles = Handles(stores, ledger, APM, load_counter(), clock, searches=searches)
     try:
-        yield Memory(handles.open(GroupScope(_GROUP)), ledger, clock, bare, unsynced)
+        yield Memory(handles.open(GroupScope(GROUP)), ledger, clock, bare, unsynced)
     finally:
         searches.close()
         await ledger.close()
