@@ -114,7 +114,7 @@ async def opened(held: Memory) -> OpenIndex:
 
 async def _rebuild(held: Memory) -> None:
     await asyncio.to_thread(held.handle.searches.remove, held.handle.scope)
-    for remembered in (terms._word_terms, terms._stem, parts._part):
+    for remembered in (terms._word_terms, terms._stem, parts._part, parts._speaker):
         remembered.cache_clear()
     await (await opened(held)).catch_up()
 
