@@ -88,8 +88,7 @@ class IndexFile:
         self._made_by = made_by
         self._connection: sqlite3.Connection | None = None
         self._shelved: _Shelved | None = None
-        self._spots: dict[str, list[Spot]] = {}
-        """What was made of `sources.spots` for the last shelf: one message more leaves all others as they were."""
+        self._spots: dict[str, list[Spot]] = {}  # of the last shelf, by `sources.spots`: most stay as they are
         self._lock = threading.Lock()
 
     def known(self) -> Known:

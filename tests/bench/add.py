@@ -52,6 +52,8 @@ from tests.bench.nights import NIGHT, lay_down, statement
 
 ADDERS = 10
 GROUP = "build"
+_TALK = 15
+"""So many messages belong together, in a thread or on the main line."""
 _ROOM = RoomKey("slack:T1:C9")
 
 Timed: TypeAlias = Callable[[int], Awaitable[float]]
@@ -94,7 +96,8 @@ class Memory:
         self._said += 1
         self.clock.advance(180)
         key = message_key(_ROOM, f"1700.{self._said:06d}")
-        place = Conversation(_ROOM, f"T{self._said % 20}" if self._said % 3 else "")
+        talk = self._said // _TALK
+        place = Conversation(_ROOM, f"T{talk}" if talk % 3 else "")
         person = PersonKey(f"slack:T1:U{self._said % 7}")
         said = Message(key, place, person, "ana", text, self.clock.now(), room_title="#build")
         return Posted(EventKey(key), said, self.handle.scope)
