@@ -101,12 +101,17 @@ def _tells(message: Message) -> bool:
 def _talks(lines: Iterable[Line]) -> Iterator[list[Line]]:
     talk: list[Line] = []
     for line in lines:
-        if talk and (line.sent_us - talk[-1].sent_us >= _PAUSE_US or line.conversation != talk[-1].conversation):
+        if talk and (line.sent_us - talk[-1].sent_us >= _PAUSE_US or _is_elsewhere(line, talk[-1])):
             yield talk
             talk = []
         talk.append(line)
     if talk:
         yield talk
+
+
+def _is_elsewhere(line: Line, before: Line) -> bool:
+    """Most lines of one outline share their conversation as one object, which is sooner seen."""
+    return line.conversation is not before.conversation and line.conversation != before.conversation
 
 
 def _place(line: Line) -> str:
