@@ -67,7 +67,10 @@ _GERMAN = stemmer("german")
 
 def terms(text: str) -> tuple[str, ...]:
     """The terms of `text`, in order, repeats included (the rules stand at the top of this file)."""
-    return tuple(term for _, found in surfaces(text) for term in found)
+    found: list[str] = []
+    for run, word in _TOKEN.findall(_plain(text)):
+        found += _word_terms(word) if word else _pairs(fold(run))
+    return tuple(found)
 
 
 def asked(text: str) -> tuple[str, ...]:
@@ -81,16 +84,19 @@ def asked(text: str) -> tuple[str, ...]:
 
 def surfaces(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """The words of `text` (NFKC, case kept), each with its terms; words without terms are left out."""
-    plain = visible(text)
-    plain = _GROUPED_DIGITS.sub("", plain)
     found: list[tuple[str, tuple[str, ...]]] = []
-    for match in _TOKEN.finditer(plain):
+    for match in _TOKEN.finditer(_plain(text)):
         token = match.group()
         if match.lastgroup == "run":
             found.extend((pair, (pair,)) for pair in _pairs(fold(token)))
         elif own := _word_terms(token):
             found.append((token, own))
     return tuple(found)
+
+
+def _plain(text: str) -> str:
+    plain = visible(text)
+    return _GROUPED_DIGITS.sub("", plain) if "," in plain else plain
 
 
 def _pairs(run: str) -> tuple[str, ...]:

@@ -121,6 +121,7 @@ class IndexFile:
         self._made_by = made_by
         self._connection: sqlite3.Connection | None = None
         self._shelved: _Shelved | None = None
+        self._spots: dict[str, list[Spot]] = {}  # of the last shelf, by `sources.spots`: most stay as they are
         self._lock = threading.Lock()
 
     def known(self) -> Known:
@@ -177,6 +178,7 @@ class IndexFile:
             with suppress(sqlite3.Error):
                 self._connection.close()
         self._connection = self._shelved = None
+        self._spots = {}
 
     def _remove(self) -> None:
         if self._place is not None:
@@ -196,9 +198,11 @@ class IndexFile:
         held.execute("BEGIN IMMEDIATE")
         try:
             went = self._take_away(held, replaced)
-            came = set[str]()
+            came, standing = set[str](), list[tuple[str, int, bytes]]()
             for one in new:
-                came |= self._put(held, one)
+                came |= self._put(held, one, standing)
+            # In the order of their key: a tree that is filled from one end is not split and mended all over.
+            held.executemany("INSERT INTO postings VALUES (?, ?, ?)", sorted(standing))
             _keep(held, "transcript", f"{transcript.arrived} {transcript.revised}")
             _keep(held, "version", str(int(_meta(held, "version") or 0) + 1))
             held.execute("COMMIT")
@@ -221,20 +225,21 @@ class IndexFile:
             )
         return went
 
-    def _put(self, held: sqlite3.Connection, source: Source) -> set[str]:
-        """Add a source; its units."""
+    def _put(self, held: sqlite3.Connection, source: Source, standing: list[tuple[str, int, bytes]]) -> set[str]:
+        """Add a source; its units. Where its terms stand is told in `standing`."""
         parts = [part_of(one) for one in source.placed]
         sha256 = source.placed[0].sha256 if source.placed else ""
-        row = held.execute(
-            "INSERT INTO sources (place, page, mark, sha256, spots) VALUES (?, ?, ?, ?, ?)",
-            (source.place, source.page, source.mark, sha256, json.dumps([spot_row(part.spot) for part in parts])),
-        ).lastrowid
+        spots = json.dumps([spot_row(part.spot) for part in parts])
+        row = (
+            held.execute(
+                "INSERT INTO sources (place, page, mark, sha256, spots) VALUES (?, ?, ?, ?, ?)",
+                (source.place, source.page, source.mark, sha256, spots),
+            ).lastrowid
+            or 0
+        )
         written = [unit_text(one) for one in source.placed]
         held.executemany("INSERT INTO units VALUES (?, ?, ?)", [(row, at, text) for at, text in enumerate(written)])
-        held.executemany(
-            "INSERT INTO postings VALUES (?, ?, ?)",
-            [(term, row, places.tobytes()) for term, places in postings(parts).items()],
-        )
+        standing += [(term, row, places.tobytes()) for term, places in postings(parts).items()]
         return set(written)
 
     def _search(
@@ -262,12 +267,14 @@ class IndexFile:
         """The shelf of this version, kept until the next."""
         version = int(_meta(held, "version") or 0)
         if self._shelved is None or self._shelved.version != version:
+            before, self._spots = self._spots, {}
             spots: list[Spot] = []
             start: dict[int, int] = {}
             sources: list[int] = []
             pages: dict[int, tuple[PageId, str]] = {}
             for row, page, sha256, told in held.execute("SELECT id, page, sha256, spots FROM sources ORDER BY place"):
-                own = [spot_of(one) for one in json.loads(told)]
+                own = before.get(told) or [spot_of(one) for one in json.loads(told)]
+                self._spots[told] = own
                 start[row], pages[row] = len(spots), (PageId(page), sha256)
                 spots += own
                 sources += [row] * len(own)
