@@ -1,5 +1,5 @@
-"""`python -m tests.bench [turn] [sleep]`, `python -m tests.bench recall|cjk [options]`: tables of ratios against a named
-reference in the same run, or of shares of a labelled set."""
+"""`python -m tests.bench [turn] [sleep]`, `python -m tests.bench recall|cjk [options]`: tables of ratios against a
+named reference in the same run, or of shares of a labelled set."""
 
 from __future__ import annotations
 

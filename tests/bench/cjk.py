@@ -142,7 +142,9 @@ def main(arguments: Sequence[str] = ()) -> int:
     """`cjk` of the command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench cjk", description=__doc__)
     parser.add_argument("--json", type=Path, help="a file for the figures")
-    parser.add_argument("--missed", action="store_true", help="tell the tuned questions that are not in the first three")
+    parser.add_argument(
+        "--missed", action="store_true", help="tell the tuned questions that are not in the first three"
+    )
     given = parser.parse_args(list(arguments))
     with tempfile.TemporaryDirectory() as folder:
         asked = asyncio.run(measured(Path(folder)))
@@ -153,9 +155,7 @@ def main(arguments: Sequence[str] = ()) -> int:
             print(f"     wanted {one.question.words}\n     first  {one.instead}")
     if given.json:
         told = {
-            group: {
-                value: {half: _as_data(own) for half, own in halves.items()} for value, halves in values.items()
-            }
+            group: {value: {half: _as_data(own) for half, own in halves.items()} for value, halves in values.items()}
             for group, values in by_group(asked).items()
         }
         given.json.write_text(json.dumps(told, ensure_ascii=False, indent=1), encoding="utf-8")

@@ -116,7 +116,8 @@ class _Reader:
             case "?" | "!":
                 self.questions.append(Question(parts[1], parts[0], word == "!", *self.answer))
             case "R":
-                self._record(*parts[0].split(), parts[1], parts[2], (parts[3:] or [""])[0])
+                page, day, who = parts[0].split()
+                self._record(page, self._source(day, "14:02", who), parts[1], parts[2], parts[3:])
             case "J":
                 day, at, who, part = parts[0].split()
                 self._note(day, at, who, _PARTS[part], parts[1])
@@ -130,12 +131,10 @@ class _Reader:
         key = MessageKey(f"console:{self.head['name']}:{self.entries}")
         return Source(f"console:u{self.head['people'].split().index(who)}", who, "#team", f"{day} {at}", (key,))
 
-    def _record(self, page: str, day: str, who: str, title: str, body: str, tags: str) -> None:
-        told = date.fromisoformat(day)
-        source = self._source(day, "14:02", who)
-        self.records[PageId(page)].append(
-            Record(told, title, body, tuple(tags.split(",")), told, 1, sources=(source,))
-        )
+    def _record(self, page: str, source: Source, title: str, body: str, tags: list[str]) -> None:
+        told = date.fromisoformat(source.at[:10])
+        words = tuple(tags[0].split(",")) if tags else ()
+        self.records[PageId(page)].append(Record(told, title, body, words, told, 1, sources=(source,)))
         self.answer = (PageId(page), title)
 
     def _note(self, day: str, at: str, who: str, part: journal.Part, text: str) -> None:
@@ -150,7 +149,8 @@ class _Reader:
         elif word == "B":
             self.attention = attention.with_blocker(self.attention, parts[0])
         elif word == "E":
-            self.attention = attention.with_fact(self.attention, *parts[0].split(": ", 1))
+            key, _, value = parts[0].partition(": ")
+            self.attention = attention.with_fact(self.attention, key, value)
         else:
             raise ValueError(word)
         self.entries += 1
