@@ -1,7 +1,7 @@
 """Labelled searches in Chinese, Japanese, Korean and mixed memories: what is read from tests/data/search_cjk.
 
 A file is a group's memory, a line an entry, and below an entry the questions that it answers. All were written
-before any of them was searched for; those marked `!` are kept out of every tuning.
+before any of them was searched for; those marked `!` are kept out of every tuning. The files later_* came after the rules, in other trades.
 
     name NAME · lang LANGUAGE · people NAMES
     R page day who | title | body | tags     a record
@@ -10,6 +10,7 @@ before any of them was searched for; those marked `!` are kept out of every tuni
     F count | pattern | words | words …      so many journal lines of that pattern: nothing that is asked for
     ? kind | question                        its answer is the entry above
     ! kind | question                        the same, kept out
+    + kind | question                        the same, written after the rules and before they were run on it
 
 `write` puts the memory down as remem itself does: pages of the apm layout, rendered by memory_core.forms.
 """
@@ -36,6 +37,8 @@ _PARTS = {
     "D": journal.Part.DECISIONS, "L": journal.Part.LEARNED, "T": journal.Part.TASKS, "B": journal.Part.BLOCKERS,
     "A": journal.Part.ANCHORS, "R": journal.Part.RAW,
 }  # fmt: skip
+HALVES = {"?": "tuned", "!": "kept out", "+": "later"}
+"""The parts of the set, by the sign before a question."""
 _FIRST_FILLED = date(2026, 3, 16)
 _FILLED_DAYS = 21
 _INDEX = index_text(
@@ -52,7 +55,7 @@ class Question:
 
     text: str
     kind: str
-    kept_out: bool
+    half: str
     page: PageId
     words: str
 
@@ -113,8 +116,8 @@ class _Reader:
         match word:
             case "name" | "lang" | "people":
                 self.head[word] = parts[0]
-            case "?" | "!":
-                self.questions.append(Question(parts[1], parts[0], word == "!", *self.answer))
+            case "?" | "!" | "+":
+                self.questions.append(Question(parts[1], parts[0], HALVES[word], *self.answer))
             case "R":
                 page, day, who = parts[0].split()
                 self._record(page, self._source(day, "14:02", who), parts[1], parts[2], parts[3:])
