@@ -3,7 +3,7 @@
 A line is what the words are compared as (an English word, stemmed like any other, so that the word itself meets them
 too) and the words: mainland and Taiwanese Chinese (the pairs are those of OpenCC 1.4.2's TWPhrases, Apache-2.0), the
 katakana and hangul loanwords of the same thing, and what an office calls it. Only words of two or more characters
-that mean one thing by themselves, compared in the form of memory_core.han. A word's own pairs stay: this comes on top.
+that mean one thing by themselves, compared in the form of memory_core.han. Its own pairs stay: this comes on top.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
     python -m tests.bench cjk [--json FILE] [--missed]
 
 The questions of tests/data/search_cjk are put to `OpenIndex.search` over real files, one memory at a time. Per
-language, per kind of question and for each part (tuned on, kept out, written later): how often the right entry is the first
-(P@1), is among the first three (P@3), and the mean of 1/rank over the first ten (MRR).
+language, per kind of question and for each part (tuned on, kept out, written later): how often the right entry is the
+first (P@1), is among the first three (P@3), and the mean of 1/rank over the first ten (MRR).
 """
 
 from __future__ import annotations

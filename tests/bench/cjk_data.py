@@ -1,7 +1,8 @@
 """Labelled searches in Chinese, Japanese, Korean and mixed memories: what is read from tests/data/search_cjk.
 
 A file is a group's memory, a line an entry, and below an entry the questions that it answers. All were written
-before any of them was searched for; those marked `!` are kept out of every tuning. The files later_* came after the rules, in other trades.
+before any of them was searched for; those marked `!` are kept out of every tuning. The files later_* came after the
+rules, in other trades.
 
     name NAME · lang LANGUAGE · people NAMES
     R page day who | title | body | tags     a record
