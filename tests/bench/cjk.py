@@ -85,7 +85,9 @@ async def _asked(memory: Memory, handle: Handle) -> list[Asked]:
     told: list[Asked] = []
     for question in memory.questions:
         found = await opened.search(question.text, FIRST)
-        place = _place(question, found) or _place(question, await opened.search(question.text, DEPTH))
+        place = _place(question, found)
+        if not place and (deeper := _place(question, await opened.search(question.text, DEPTH))) > FIRST:
+            place = deeper
         instead = "" if place == 1 or not found else f"{found[0].page}: {found[0].shown[:70]!r}"
         told.append(Asked(memory.language, question, place, instead))
     return told

@@ -55,3 +55,9 @@ def test_what_is_asked_for_is_among_the_first_three(asked: tuple[Asked, ...], ha
 @pytest.mark.parametrize("language", sorted(LANGUAGES))
 def test_no_language_is_left_behind(asked: tuple[Asked, ...], language: str) -> None:
     assert figures([one for one in asked if one.language == language]).in_three >= LEAST
+
+
+@pytest.mark.parametrize("kind", ["script", "loan", "variant", "verb", "date"])
+def test_what_is_written_in_two_ways_is_found(asked: tuple[Asked, ...], kind: str) -> None:
+    """Pairs of characters alone find 0.74 of what is asked in the other script, and 0.72 of the loanwords."""
+    assert figures([one for one in asked if one.question.kind == kind]).in_three >= 0.95

@@ -52,7 +52,7 @@ def test_two_forms_of_one_word_meet() -> None:
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ("資料庫", "数据库"), ("檔案", "文件"), ("伺服器", "server"),
+        ("傳說", "传说"), ("広場", "廣場"), ("資料庫", "数据库"), ("檔案", "文件"), ("伺服器", "server"),
         ("サーバー", "サーバ"), ("デプロイ", "deploy"),
         ("キャッシュ", "缓存"), ("캐시를", "cache"), ("데이터베이스", "database"), ("ｷｬｯｼｭ", "キャッシュ"),
         ("打ち合わせ", "打合せ"), ("問い合わせ", "問合せ"), ("締め切り", "締切"), ("引き継ぎ", "引継"),
@@ -68,6 +68,21 @@ def test_two_forms_of_one_word_meet() -> None:
 )  # fmt: skip
 def test_what_is_written_in_two_ways_meets(one: str, other: str) -> None:
     assert set(terms(one)) & set(terms(other)), (terms(one), terms(other))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("下午三点", ("15:00", "3:00")),
+        ("上午三点半", ("3:30",)),
+        ("오후 3시 5분", ("15:05", "3:05")),
+        ("2026年4月6日", ("2026-04-06", "04-06", "april", "6")),
+        ("一万二千", ("12000",)),
+        ("金曜日", ("friday",)),
+    ],
+)
+def test_what_is_spoken_is_told_as_it_is_written(text: str, expected: tuple[str, ...]) -> None:
+    assert terms(text) == expected
 
 
 @pytest.mark.parametrize(
