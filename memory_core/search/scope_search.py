@@ -46,7 +46,10 @@ FOLDER = PROGRAM / "search"
 MOST = 60
 """How many hits one search hands out."""
 _FORMAT = 1
-_PROBE = "Ana chose Redis v2.3 for foo_bar's 部署服务 キャッシュ, geändert am 2026-04-06; running"
+_PROBE = (
+    "Ana chose Redis v2.3 for foo_bar's 部署服务 キャッシュ, geändert am 2026-04-06; running at 15:30 "
+    "資料庫移轉 締め切りを決めた サーバー 배포를 정했다 四月六日 下午三点 金曜日 三十天 百分之五 월요일"
+)
 _OPEN_FILES = 64
 _FRESH_NS = 2_000_000_000
 """A file system may keep times in steps of two seconds."""

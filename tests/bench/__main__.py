@@ -1,15 +1,15 @@
-"""`python -m tests.bench [turn] [sleep]`, `python -m tests.bench recall|add|rebuild [options]`: tables of ratios
-against a named reference in the same run."""
+"""`python -m tests.bench [turn] [sleep]`, `python -m tests.bench NAME [options]` with another NAME: tables of ratios
+against a named reference in the same run, or of shares of a labelled set."""
 
 from __future__ import annotations
 
 import asyncio
 import sys
 
-from tests.bench import add, rebuild, recall, sleep, turn
+from tests.bench import add, cjk, rebuild, recall, sleep, turn
 
 BENCHES = {"turn": turn.main, "sleep": sleep.main}
-OPTIONED = {"recall": recall.main, "add": add.main, "rebuild": rebuild.main}
+OPTIONED = {"recall": recall.main, "add": add.main, "rebuild": rebuild.main, "cjk": cjk.main}
 """Those that stand alone and take options."""
 
 
