@@ -64,6 +64,9 @@ LINES = {
 AGAIN = frozenset({Failure.BUSY, Failure.DOWN, Failure.SLOW, Failure.UNUSABLE})
 """What is tried once more, before anything is shown."""
 
+AT_WORK = frozenset({Failure.SLOW, Failure.REFUSED, Failure.UNUSABLE})
+"""Here a server had read the request before it failed: what it read counts, by our own estimate if need be."""
+
 _HOPE = (
     Failure.BUSY,
     Failure.SLOW,

@@ -106,6 +106,10 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE written ADD COLUMN after_plan TEXT",
         "ALTER TABLE written ADD COLUMN text_id INTEGER",
     ),
+    (
+        # Servers that report no usage: their runs are counted by our own estimate, and marked.
+        "ALTER TABLE usage ADD COLUMN estimated_runs INTEGER NOT NULL DEFAULT 0",
+    ),
 )
 """What each version of the schema adds to the one before; a version is never changed once it was released."""
 

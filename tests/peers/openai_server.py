@@ -37,8 +37,8 @@ class Said:
     calls: tuple[tuple[str, str], ...] = ()
     finish: str = "stop"
     pieces: int = 4
-    usage: tuple[int, int] = (50, 7)
-    """Tokens in and out."""
+    usage: tuple[int, int] | None = (50, 7)
+    """Tokens in and out; None: the server says nothing of it, as llama-cpp-python does while it streams."""
     wait: asyncio.Event | None = None
     """The whole answer waits for it: a server that thinks."""
     cut_after: int | None = None
@@ -183,7 +183,9 @@ def _refusal(one: Status) -> web.Response:
     return web.json_response(body, status=one.status, headers=headers)
 
 
-def _usage(answer: Said) -> Json:
+def _usage(answer: Said) -> Json | None:
+    if answer.usage is None:
+        return None
     given, made = answer.usage
     return {"prompt_tokens": given, "completion_tokens": made, "total_tokens": given + made}
 
@@ -223,7 +225,7 @@ def _chunks(answer: Said, model: str, *, with_usage: bool) -> list[Json]:
     chunks += [chunk({"content": content[at : at + step]}) for at in range(0, len(content), step)]
     chunks += [chunk({"tool_calls": [one]}) for one in _calls(answer)]
     chunks.append(chunk({}, answer.finish))
-    if with_usage:
+    if with_usage and answer.usage is not None:
         chunks.append({**head, "choices": [], "usage": _usage(answer)})
     return chunks
 
