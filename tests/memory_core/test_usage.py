@@ -216,7 +216,7 @@ def test_a_ledger_from_before_estimates_can_be_looked_at_and_is_brought_up_to_da
             connection.execute(statement)
         connection.execute("INSERT INTO scopes VALUES (?, 0)", (BUILD.key,))
         row = (BUILD.key, DAY.isoformat(), "reply", "openai:a", 1, 1, 0, 100, 0, 10, 5, 0)
-        connection.execute(f"INSERT INTO usage VALUES ({', '.join('?' * len(row))})", row)
+        connection.execute("INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
         connection.execute("PRAGMA user_version = 4")
     assert usage_at(path, EVE) == {BUILD: (Spent(DAY, Purpose.REPLY, "openai:a", 1, 1, 0, 100, 0, 10, 5, 0, 0),)}
 
