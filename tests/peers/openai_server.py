@@ -43,6 +43,8 @@ class Said:
     """The whole answer waits for it: a server that thinks."""
     cut_after: int | None = None
     """So many chunks are sent; then the connection is dropped."""
+    holds_after: int | None = None
+    """So many chunks are sent; then nothing comes any more until the caller goes away or the server ends."""
     ends_early: bool = False
     """With `cut_after`: the stream ends as if it were whole, as a proxy ends it whose server died."""
 
@@ -237,7 +239,9 @@ async def _streamed(answer: Said, asked: Json, request: web.Request) -> web.Stre
     response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
     await response.prepare(request)
     chunks = _chunks(answer, str(asked["model"]), with_usage=with_usage)
-    for chunk in chunks[: answer.cut_after]:
+    for number, chunk in enumerate(chunks[: answer.cut_after]):
+        if number == answer.holds_after:
+            await asyncio.Event().wait()
         await response.write(f"data: {json.dumps(chunk)}\n\n".encode())
     if answer.cut_after is None:
         await response.write(b"data: [DONE]\n\n")
