@@ -63,10 +63,11 @@ class World:
         return any("Redis holds" in str(about) and '"keys": ["' in str(about) for (about,) in found)
 
     def is_settled(self) -> bool:
-        """Do two answers stand, the last one ended, and is nothing left to do by the ledger's word?"""
+        """Do two answers stand, the last one ended and recorded, and is nothing left to do by the ledger's word?"""
         owed = rows(self.workspace, "SELECT 1 FROM messages WHERE owed = 1")
         writing = rows(self.workspace, "SELECT 1 FROM timers WHERE key GLOB 'writing:*'")
-        return len(self.answers()) >= 2 and not owed and not writing
+        recorded = rows(self.workspace, "SELECT 1 FROM messages WHERE voice = 'self'")
+        return min(len(self.answers()), len(recorded)) >= 2 and not owed and not writing
 
 
 @asynccontextmanager
