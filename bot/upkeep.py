@@ -1,4 +1,4 @@
-"""What the program does for itself: it erases raw text that was saved, keeps search clean, writes the overview of groups.
+"""What the program does for itself: raw text that was saved is erased, search kept clean, the overview written.
 
     REMEM_RAW_DAYS=7       every hour: what is saved and older leaves the ledger, and raw lines leave the journals
     REMEM_RAW_DAYS=0       with every save as well

@@ -12,9 +12,11 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from memory_core.candidates import TITLE_CHARACTERS
+from memory_core.extract.switching import switch_in
 from memory_core.flush.bars import Fact
 from memory_core.flush.journal_draft import absorb_notes
 from memory_core.flush.sameness import Words, best, denials, opposes, repeats, stated, words
+from memory_core.flush.switched import ended_by
 from memory_core.flush.target import Target
 from memory_core.forms.escape import escape_comment
 from memory_core.forms.marks import marked
@@ -50,6 +52,7 @@ class RecordDraft:
         if not fact.claimed:
             old = best(words(fact.corrects), known) if fact.corrects else None
             old = old or next((placed for placed, other in known if any(opposes(one, other) for one in own)), None)
+            old = old or self._switched(fact)
         news = self.repeat(fact) if old is None else None
         if news is not None:
             return news
@@ -67,6 +70,12 @@ class RecordDraft:
         for page, placed in away:
             self._strike(page, placed)
         return True
+
+    def _switched(self, fact: Fact) -> PlacedRecord | None:
+        """The record whose thing gave its place to another ("we switched from X to Y")."""
+        if switch_in(fact.text) is None:
+            return None
+        return ended_by(fact.text, ((one, stated(one.record.title, one.record.text)) for one, _ in self._known()))
 
     def repeat(self, fact: Fact) -> bool | None:
         """Where the fact is known: a hit on that record, and a further source; None where it is not.

@@ -19,7 +19,7 @@ from memory_core.errors import LedgerFailed
 from memory_core.ids import Conversation, RoomKey, Scope, scope_of_key
 from memory_core.ledger.database import BUSY_MS, Database
 from memory_core.ledger.failures import translated
-from memory_core.ledger.rows import SPENT, moment_of, spent_of
+from memory_core.ledger.rows import moment_of, spent_in, spent_of
 from memory_core.ledger.schema import VERSION
 from memory_core.ledger.timers import Timer
 from memory_core.ledger.usage import Spent
@@ -59,7 +59,7 @@ _CONVERSATIONS = """SELECT c.scope, c.room, c.thread,
 
 
 _SCOPES = "SELECT scope, owner FROM scopes ORDER BY scope"
-_USAGE = f"SELECT scope, {SPENT} WHERE day >= ? ORDER BY scope, day, purpose, model"
+_USAGE = "SELECT scope, {spent} WHERE day >= ? ORDER BY scope, day, purpose, model"
 
 
 def look_at(path: Path) -> tuple[Look, ...]:
@@ -82,11 +82,12 @@ def usage_at(path: Path, since: date) -> Mapping[Scope, tuple[Spent, ...]]:
     if not path.exists():
         return {}
     with _open(path) as database:
-        if database.row("SELECT 1 FROM sqlite_master WHERE name = 'usage'") is None:
+        spent = spent_in(database)
+        if spent is None:
             return {}
         meant = {key: scope_of_key(key, owner=bool(owner)) for key, owner in database.rows(_SCOPES)}
         found: dict[Scope, list[Spent]] = {}
-        for key, *row in database.rows(_USAGE, (since.isoformat(),)):
+        for key, *row in database.rows(_USAGE.format(spent=spent), (since.isoformat(),)):
             scope = meant[key] if key in meant else scope_of_key(key)
             found.setdefault(scope, []).append(spent_of(tuple(row)))
         return {scope: tuple(spent) for scope, spent in found.items()}

@@ -133,6 +133,7 @@ usages = st.builds(
     output_tokens=counts,
     counted_tokens=st.sampled_from((0, 5)),
     cost_micro_usd=st.one_of(st.none(), st.integers(0, 2)),
+    estimated=st.booleans(),
 )
 timers = st.builds(Timer, key=st.sampled_from(("a", "b", "c")), due_at=moments, about=words)
 
