@@ -1,4 +1,4 @@
-"""The optional embedder: off by default, a clear word when its package is missing, and questions in other languages."""
+"""The optional embedder: off by default, a clear word when its package is missing, questions in other languages."""
 
 from __future__ import annotations
 

@@ -34,6 +34,9 @@ def test_what_is_first_in_both_is_first_and_words_weigh_more() -> None:
     assert fused([1, 2, 3], [1, 3, 2])[0] == 1
     assert fused([1, 2], [2, 1]) == (1, 2)
     assert fused([1, 2, 3, 4], [4])[:2] == (4, 1)  # the last by words, the first by meaning
+    many = list(range(40))
+    assert fused(many, many[::-1])[0] == 0
+    assert fused(many, [39])[0] == 0  # too far down by words for meaning to make it the first
 
 
 @given(st.lists(st.floats(-1, 1, allow_nan=False), max_size=30), st.floats(0.01, 1), st.floats(-0.5, 0.5))
