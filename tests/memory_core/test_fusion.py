@@ -30,6 +30,10 @@ def test_every_part_that_shares_a_word_stays_and_few_come_in_by_meaning_alone(
     assert set(found) - set(words) == set(meaning[:NEAREST]) - set(words)
 
 
+def test_meaning_alone_brings_in_the_nearest_only() -> None:
+    assert len(fused([0], range(1, 100))) == 1 + NEAREST
+
+
 def test_what_is_first_in_both_is_first_and_words_weigh_more() -> None:
     assert fused([1, 2, 3], [1, 3, 2])[0] == 1
     assert fused([1, 2], [2, 1]) == (1, 2)
