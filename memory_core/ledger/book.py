@@ -94,6 +94,15 @@ class Book:
             del changes[number]
         changes[self.number()] = change
 
+    def put_last(self, seq: int) -> None:
+        """Give a message the place behind all others."""
+        row, self.last_seq = self.rows.pop(seq), self.last_seq + 1
+        self.rows[self.last_seq] = row
+        self.known[row.message.key].seq = self.last_seq
+        event = EventKey(row.message.key)
+        if self.events.get(event) == seq:
+            self.events[event] = self.last_seq
+
     def expire(self) -> None:
         """Drop edits whose message did not come in time."""
         limit = utc(self.clock.now()) - EARLY_EDIT_KEPT

@@ -28,8 +28,18 @@ from memory_core.ledger.base import (
 )
 from memory_core.ledger.book import Book, Known, Row, Shelf
 from memory_core.ledger.memory_usage import MemoryReports, MemoryScopeUsage
+from memory_core.ledger.rows import us_of
 from memory_core.ledger.timers import Timer
-from memory_core.ledger.values import Covered, closed_already, is_newer, storable, stored, stored_plan, utc
+from memory_core.ledger.values import (
+    Covered,
+    closed_already,
+    is_newer,
+    out_of_order,
+    storable,
+    stored,
+    stored_plan,
+    utc,
+)
 from memory_core.messages import Entry, Voice
 
 
@@ -80,7 +90,7 @@ class MemoryIntake:
         self._book.rows[known.seq] = Row(event.scope, message, event.owed)
         self._book.scopes[event.scope.key] = event.scope
         place = (event.scope.key, message.conversation)
-        heard = message.key if message.voice is not Voice.SELF else None
+        heard = message.key if message.voice is not Voice.SELF and not event.past else None
         self._book.heard[place] = heard or self._book.heard.get(place)
         return Accepted(event.event, True, known.seq)
 
@@ -235,6 +245,16 @@ class MemoryScopeLedger:
         """Move cursors without a plan; they never go back."""
         self._shelf.move(cursors)
         self._shelf.forget(Covered(change=self._handed_out.change))
+
+    async def put_in_order(self) -> None:
+        """Let the messages of each flushed conversation stand in the order of their times."""
+        for conversation in await self.conversations():
+            entries, cursor = self._entries(conversation), await self.cursor(conversation)
+            if any(self._book.rows[entry.seq].owed or entry.seq > cursor for entry in entries):
+                continue
+            for seq in out_of_order([(entry.seq, us_of(entry.message.sent_at)) for entry in entries]):
+                self._book.put_last(seq)
+            self._shelf.move({conversation: self._entries(conversation)[-1].seq})
 
     async def last_plan(self) -> Plan | None:
         """The newest closed plan; None where there is none."""

@@ -93,7 +93,7 @@ def events(draw: st.DrawFn) -> Event:
             reply_to=draw(st.one_of(st.none(), keys)),
             edited_at=draw(st.one_of(st.none(), moments)),
         )
-        return Posted(odd or EventKey(about), said, scope, draw(st.booleans()))
+        return Posted(odd or EventKey(about), said, scope, draw(st.booleans()), past=draw(st.booleans()))
     if kind == 3:
         return Edited(odd or EventKey(f"{about}@{when.timestamp()}"), about, draw(words), when)
     if kind == 4:
@@ -220,6 +220,10 @@ class Agreement(RuleBasedStateMachine):
     @rule(scope=scopes, when=minutes)
     def erase(self, scope: Scope, when: int) -> None:
         self.scope(scope, lambda ledger: ledger.erase(at(when)))
+
+    @rule(scope=scopes)
+    def put_in_order(self, scope: Scope) -> None:
+        self.scope(scope, lambda ledger: ledger.put_in_order())
 
     @rule(scope=scopes, used=usages, times=st.sampled_from((1, 1, 1, 40)))
     def spend(self, scope: Scope, used: Usage, times: int) -> None:
