@@ -53,7 +53,7 @@ class Upkeep:
     async def saved(self, scope: Scope, receipt: Receipt) -> None:
         """A scope was saved: with REMEM_RAW_DAYS=0 its raw text goes now; a group's line of the overview is due."""
         if self._days == 0:
-            await self._erase(scope)
+            await self.erase(scope)
         if isinstance(scope, GroupScope):
             if receipt.written:
                 self._counts[scope.name] = sum(receipt.kinds.values())
@@ -70,7 +70,7 @@ class Upkeep:
         except RememError as refused:
             _log.error("nothing was erased", why=str(refused))
             return 0
-        return sum([await self._erase(scope) for scope in scopes])
+        return sum([await self.erase(scope) for scope in scopes])
 
     async def overview(self, *, now: bool = False) -> None:
         """Write the overview if a save made it old and the last one is a minute ago; `now`: in any case."""
@@ -116,8 +116,8 @@ class Upkeep:
             return None
         return self._clock.now() - timedelta(days=self._days or -1)
 
-    async def _erase(self, scope: Scope) -> int:
-        """Erase in one scope; what fails is tried again by the next sweep."""
+    async def erase(self, scope: Scope) -> int:
+        """Erase in one scope what is saved and old enough; what fails is tried again by the next sweep."""
         before, handle = self._before(), self._handles.open(scope)
         if before is None:
             return 0

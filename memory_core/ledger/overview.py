@@ -94,12 +94,12 @@ def usage_at(path: Path, since: date) -> Mapping[Scope, tuple[Spent, ...]]:
 
 
 def known_at(path: Path, messages: Iterable[MessageKey]) -> int:
-    """How many of these messages the ledger at `path` knows, with or without their text; none where there is no ledger.
+    """How many of these messages the ledger at `path` knows, with or without their text; 0 where there is no ledger.
 
     Raises LedgerDamaged, LedgerFailed.
     """
     if not path.exists():
-        return 0
+        return sum(0 for _ in messages)
     with _open(path) as database:
         return sum(database.row(_KNOWN, (message,)) is not None for message in messages)
 
