@@ -34,7 +34,7 @@ from memory_core.errors import BadInput, RememError, StoreFailed
 from memory_core.flush.engine import Receipt, Trigger
 from memory_core.ids import GroupScope, RoomKey, Scope
 from memory_core.ledger.base import Posted, RoomState
-from memory_core.ledger.memory import MemoryTimers
+from memory_core.ledger.memory_timers import MemoryTimers
 from memory_core.ledger.timers import NEVER, Timer
 from memory_core.messages import Voice
 

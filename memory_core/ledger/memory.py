@@ -27,9 +27,9 @@ from memory_core.ledger.base import (
     WayBack,
 )
 from memory_core.ledger.book import Book, Known, Row, Shelf
+from memory_core.ledger.memory_timers import MemoryTimers
 from memory_core.ledger.memory_usage import MemoryReports, MemoryScopeUsage
 from memory_core.ledger.rows import us_of
-from memory_core.ledger.timers import Timer
 from memory_core.ledger.values import (
     Covered,
     closed_already,
@@ -307,30 +307,6 @@ class MemoryScopeLedger:
         for seq in spent:
             del self._book.rows[seq]
         return len(spent)
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryTimers:
-    """What is due when, in memory."""
-
-    _timers: dict[str, Timer] = field(default_factory=dict)
-
-    async def set(self, timer: Timer) -> None:
-        """Set or move the timer of that key."""
-        self._timers[timer.key] = replace(timer, due_at=utc(timer.due_at), about=storable(timer.about))
-
-    async def cancel(self, key: str) -> None:
-        """Remove the timer of that key, if any."""
-        self._timers.pop(key, None)
-
-    async def due(self, now: datetime) -> tuple[Timer, ...]:
-        """Timers with `due_at` up to and including `now`, earliest first."""
-        ripe = [timer for timer in self._timers.values() if timer.due_at <= now]
-        return tuple(sorted(ripe, key=lambda timer: (timer.due_at, timer.key)))
-
-    async def next_due(self) -> datetime | None:
-        """The earliest `due_at`; None where nothing is set."""
-        return min((timer.due_at for timer in self._timers.values()), default=None)
 
 
 class MemoryLedger:
