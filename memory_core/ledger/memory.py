@@ -30,6 +30,7 @@ from memory_core.ledger.book import Book, Known, Row, Shelf
 from memory_core.ledger.memory_timers import MemoryTimers
 from memory_core.ledger.memory_usage import MemoryReports, MemoryScopeUsage
 from memory_core.ledger.rows import us_of
+from memory_core.ledger.transcript import Line, TranscriptState
 from memory_core.ledger.values import (
     Covered,
     closed_already,
@@ -87,7 +88,8 @@ class MemoryIntake:
             message = replace(message, text=storable(early[0].text), edited_at=utc(early[0].edited_at))
         self._book.last_seq += 1
         known.seq, known.scope = self._book.last_seq, event.scope.key
-        self._book.rows[known.seq] = Row(event.scope, message, event.owed)
+        self._book.rows[known.seq] = Row(event.scope, message, event.owed, self._book.number())
+        self._book.shelf(event.scope.key).arrived = known.seq
         self._book.scopes[event.scope.key] = event.scope
         place = (event.scope.key, message.conversation)
         heard = message.key if message.voice is not Voice.SELF and not event.past else None
@@ -104,6 +106,8 @@ class MemoryIntake:
         row = self._book.rows.get(known.seq or 0)
         if row is not None and is_newer(event.edited_at, row.message.edited_at):
             row.message = replace(row.message, text=storable(event.text), edited_at=utc(event.edited_at))
+            row.text_id = self._book.number()
+            self._book.revise(known.scope)
             self._book.note_change(known.scope, Changed(event.message, deleted=False))
         return known.seq
 
@@ -111,7 +115,8 @@ class MemoryIntake:
         known = self._book.known.setdefault(event.message, Known())
         self._book.early.pop(event.message, None)
         if not known.gone and known.seq is not None:
-            self._book.rows.pop(known.seq, None)
+            if self._book.rows.pop(known.seq, None) is not None:
+                self._book.revise(known.scope)
             self._book.note_change(known.scope, Changed(event.message, deleted=True))
         known.gone = True
         return known.seq
@@ -217,6 +222,18 @@ class MemoryScopeLedger:
             return None
         return Entry(known.seq, row.message)
 
+    async def transcript_state(self) -> TranscriptState:
+        """How far the transcript came, and how often it was revised."""
+        return TranscriptState(self._shelf.arrived, self._shelf.revised)
+
+    async def transcript_outline(self) -> tuple[Line, ...]:
+        """Every message that has its text, by conversation and seq."""
+        return self._book.outline(self.scope.key)
+
+    async def transcript(self, seqs: Sequence[int]) -> tuple[Entry, ...]:
+        """These messages in the order of seq, those of this scope that are there."""
+        return tuple(entry for entry in self._entries() if entry.seq in frozenset(seqs))
+
     async def cursor(self, conversation: Conversation) -> int:
         """The seq up to which the conversation was flushed; 0 at first."""
         return self._shelf.cursors.get(conversation, 0)
@@ -252,9 +269,12 @@ class MemoryScopeLedger:
             entries, cursor = self._entries(conversation), await self.cursor(conversation)
             if any(self._book.rows[entry.seq].owed or entry.seq > cursor for entry in entries):
                 continue
-            for seq in out_of_order([(entry.seq, us_of(entry.message.sent_at)) for entry in entries]):
+            moved = out_of_order([(entry.seq, us_of(entry.message.sent_at)) for entry in entries])
+            for seq in moved:
                 self._book.put_last(seq)
-            self._shelf.move({conversation: self._entries(conversation)[-1].seq})
+            if moved:
+                self._book.revise(self.scope.key)
+                self._shelf.move({conversation: self._book.last_seq})
 
     async def last_plan(self) -> Plan | None:
         """The newest closed plan; None where there is none."""
@@ -306,6 +326,8 @@ class MemoryScopeLedger:
         ]
         for seq in spent:
             del self._book.rows[seq]
+        if spent:
+            self._book.revise(self.scope.key)
         return len(spent)
 
 
