@@ -171,9 +171,11 @@ def test_what_was_heard_live_is_known_and_everything_else_stays_as_it_is(small: 
     assert set(heard) <= set(ask(workspace, "SELECT room, thread, heard FROM conversations"))
     _nothing_twice(workspace)
     times = {str(event.message): event.sent_at for event in past}
+    place = {str(event.message): str(event.conversation) for event in past}
     for tail in _by_conversation(checks.contexts(workspace, "build"), past):
-        assert tail == sorted(tail, key=times.__getitem__)
-        assert tail[-1] == max((key for key in times if key in tail), key=times.__getitem__)
+        said = [str(one.message) for one in past if str(one.conversation) == place[tail[-1]]]
+        assert tail == [key for key in sorted(said, key=times.__getitem__) if key in tail]
+        assert tail[-1] == said[-1]
 
 
 def _commands(past: list[Incoming]) -> int:
