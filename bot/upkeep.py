@@ -54,7 +54,7 @@ class Upkeep:
     async def saved(self, scope: Scope, receipt: Receipt) -> None:
         """A scope was saved: with REMEM_RAW_DAYS=0 its raw text goes now; a group's line of the overview is due."""
         if self._days == 0:
-            await self._erase(scope)
+            await self.erase(scope)
         if isinstance(scope, GroupScope):
             if receipt.written:
                 self._counts[scope.name] = sum(receipt.kinds.values())
@@ -66,7 +66,7 @@ class Upkeep:
         before, erased = self._before(), 0
         if before is not None:
             try:
-                erased = sum([await self._erase(scope) for scope in await self._intake.kept(before)])
+                erased = sum([await self.erase(scope) for scope in await self._intake.kept(before)])
             except RememError as refused:
                 _log.error("nothing was erased", why=str(refused))
         await self._revise()
@@ -125,8 +125,8 @@ class Upkeep:
             return None
         return self._clock.now() - timedelta(days=self._days or -1)
 
-    async def _erase(self, scope: Scope) -> int:
-        """Erase in one scope; what fails is tried again by the next sweep."""
+    async def erase(self, scope: Scope) -> int:
+        """Erase in one scope what is saved and old enough; what fails is tried again by the next sweep."""
         before, handle = self._before(), self._handles.open(scope)
         if before is None:
             return 0

@@ -99,6 +99,16 @@ class Book:
             del changes[number]
         changes[self.number()] = change
 
+    def put_last(self, seq: int) -> None:
+        """Give a message the place behind all others."""
+        row, self.last_seq = self.rows.pop(seq), self.last_seq + 1
+        self.rows[self.last_seq] = row
+        self.shelf(row.scope.key).arrived = self.last_seq
+        self.known[row.message.key].seq = self.last_seq
+        event = EventKey(row.message.key)
+        if self.events.get(event) == seq:
+            self.events[event] = self.last_seq
+
     def outline(self, scope_key: str) -> tuple[Line, ...]:
         """The scope's messages that have their text, by conversation and seq."""
         lines = [

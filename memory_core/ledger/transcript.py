@@ -25,7 +25,7 @@ _US = timedelta(microseconds=1)
 @dataclass(frozen=True, slots=True)
 class TranscriptState:
     """`arrived`: the newest seq that was ever kept in the scope, 0 at first. `revised` grows whenever a kept text was
-    edited, deleted or erased."""
+    edited, deleted, erased or put elsewhere."""
 
     arrived: int = 0
     revised: int = 0

@@ -45,8 +45,9 @@ from memory_core.ledger.sqlite import OpenLedger, SqliteLedger
 from memory_core.messages import Message
 from memory_core.search import Searches
 from memory_core.store.files import FileStores
+from memory_core.store.tree import Tree
 from memory_core.tokens import load_counter
-from memory_core.workspace import LEDGER, SEARCH
+from memory_core.workspace import LEDGER
 from tests.bench.bare import Bare
 from tests.bench.nights import NIGHT, lay_down, statement
 
@@ -126,7 +127,7 @@ async def memory(folder: Path) -> AsyncIterator[Memory]:
     lay_down(workspace, GROUP, 0, journals=0)
     (workspace / LEDGER).parent.mkdir(parents=True, exist_ok=True)
     ledger, stores = await SqliteLedger.open(workspace / LEDGER, clock), FileStores(workspace, APM)
-    searches = Searches(workspace / SEARCH)
+    searches = Searches(Tree(workspace))
     bare, unsynced = Bare(folder / "bare"), Bare(folder / "unsynced", durable=False)
     handles = Handles(stores, ledger, APM, load_counter(), clock, searches=searches)
     try:
