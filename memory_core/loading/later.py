@@ -22,6 +22,9 @@ from memory_core.terms import asked
 
 EXCERPTS = 5
 """How many excerpts one later message gets at most."""
+NEAR = 3
+"""So many of those that are nearest in meaning may be excerpts without sharing enough terms: a question in another
+language shares none."""
 CLEARLY = 2.0
 """A page that matches so many times as well as another is clearly meant instead of it."""
 
@@ -116,7 +119,8 @@ def excerpts(
 ) -> Plan[tuple[str, ...]]:
     """Show the best parts of the scope (or of `pages`) that the conversation does not hold yet; gives their texts.
 
-    A part is shown that shares `shared_terms` different terms with the message, or all that it has.
+    A part is shown that shares `shared_terms` different terms with the message, or all that it has; or that is one
+    of the nearest in meaning, with an embedder.
     """
     held = tally.session.shown | {(part.page, mark) for part in tally.loaded for mark in part.shown}
     if pages is None:
@@ -125,7 +129,7 @@ def excerpts(
         placed = yield from look(pages)
         found = rank([one for one in placed if (one.page, one.unit.mark) not in held], view.message)
     need = min(shared_terms, len(frozenset(asked(view.message))))
-    hits = strong([hit for hit in found if hit.shared >= need])
+    hits = strong([hit for hit in found if hit.shared >= need or 0 < hit.near <= NEAR])
     return show_hits(view, tally, hits, f"search for the message, {len(hits)} matches", limit, limit_tokens)
 
 

@@ -3,6 +3,9 @@
 Units are ranked by one formula (memory_core.ranking) over the terms of any script (memory_core.terms). A match is a
 unit that shares a term with the question, or a line of a talk that stands next to one that does; of equal scores the
 newer one is first. `strong` leaves out those that fit so little, compared with the best, that they are noise.
+
+With an embedder the units that are nearest in meaning match too, also those that share no term (search/fusion.py).
+How near is no measure of whether something fits, so nothing is left out by it: only places count.
 """
 
 from __future__ import annotations
@@ -28,13 +31,17 @@ _TOLD = 0.8
 class Hit:
     """A unit that matches: the `number`th of those that were ranked.
 
-    `shared` is how many different terms of the question it holds.
+    `score` orders the hits; `shared` is how many different terms of the question it holds, `words` how well it fits
+    by its words (0: not at all). `near` is its place by meaning, 1 the nearest; 0: it is not among the nearest, or
+    there is no embedder.
     """
 
     placed: Placed
     number: int
     score: float
     shared: int
+    words: float
+    near: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +75,17 @@ def rank(placed: Sequence[Placed], words: str) -> tuple[Hit, ...]:
     ready = held(placed)
     ranked = scores(ready.shelf, ready.places(wanted), wanted)
     hits = [
-        Hit(placed[number], number, score.value, score.shared) for number, score in ranked.items() if score.shared
+        Hit(placed[number], number, score.value, score.shared, score.value)
+        for number, score in ranked.items()
+        if score.shared
     ]
     return tuple(sorted(hits, key=order))
 
 
 def strong(hits: Sequence[Hit]) -> tuple[Hit, ...]:
-    """The hits that are not weak; `hits` are best first."""
-    return tuple(hit for hit in hits if hit.score >= WEAK * hits[0].score) if hits else ()
+    """The hits that are not weak by their words, and those that are near in meaning; `hits` are best first."""
+    best = max((hit.words for hit in hits), default=0.0)
+    return tuple(hit for hit in hits if hit.near or hit.words >= WEAK * best)
 
 
 def distinct(hits: Sequence[Hit]) -> tuple[Hit, ...]:

@@ -5,6 +5,7 @@
     sources    a page or a piece of talk: its state, and of every unit what ranking must know (Spot), as JSON
     units      each unit's text, as JSON; read only for what is shown
     postings   per term and source where it stands: for each place one number of 64 bits, unit, position and weight
+    vectors    only with an embedder: what each unit means (search/vectors.py)
 
 Nothing here is the only copy of anything: a file that SQLite cannot read, or that another version made, is removed
 and filled again. Where no file can be had (a full or read-only disk) it is kept in memory. It is written without
@@ -22,14 +23,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from dataclasses import dataclass
 from heapq import nsmallest
-from pathlib import Path, PurePosixPath
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from memory_core.errors import StoreFailed
 from memory_core.ids import PageId
 from memory_core.ledger.transcript import TranscriptState
 from memory_core.ranking import Places, Shelf, Spot, pairs_of, scores, shelf
 from memory_core.search.hits import Hit
+from memory_core.search.index_place import IndexPlace
 from memory_core.search.index_rows import (
     POSITION_BITS,
     WEIGHT_BITS,
@@ -39,9 +40,12 @@ from memory_core.search.index_rows import (
     spot_row,
     unit_text,
 )
-from memory_core.search.parts import part_of
+from memory_core.search.parts import Placed, part_of
 from memory_core.search.sources import TALK, Source
-from memory_core.store.tree import Tree
+
+if TYPE_CHECKING:  # there is none, unless an embedder is set
+    from memory_core.search.embedding import Vector
+    from memory_core.search.vectors import Due, Vectors
 
 T = TypeVar("T")
 
@@ -86,38 +90,12 @@ class _Shelved:
     """Of every source its page, and in which state it was read."""
 
 
-@dataclass(frozen=True, slots=True)
-class IndexPlace:
-    """Where an index stands in a workspace. Raises OSError, StoreFailed."""
-
-    tree: Tree
-    file: PurePosixPath
-
-    @property
-    def path(self) -> Path:
-        """Its path, for SQLite."""
-        return self.tree.root / self.file
-
-    def exists(self) -> bool:
-        """Is there a file?"""
-        return self.tree.has(self.file)
-
-    def make(self) -> None:
-        """Let there be a file that its owner alone may read; SQLite's would be for everybody."""
-        with self.tree.folder(self.file.parent, create=True) as folder, suppress(FileExistsError):
-            self.tree.disk.close(self.tree.disk.create_file(self.file.name, folder))
-
-    def remove(self) -> None:
-        """Remove it, if it is there."""
-        with suppress(FileNotFoundError), self.tree.folder(self.file.parent) as folder:
-            self.tree.disk.unlink(self.file.name, folder)
-
-
 class IndexFile:
     """The index of one scope; `place` None keeps it in memory. `made_by` tells what its contents depend on."""
 
-    def __init__(self, place: IndexPlace | None, made_by: str) -> None:
+    def __init__(self, place: IndexPlace | None, made_by: str, vectors: Vectors | None = None) -> None:
         self._place = place
+        self._vectors = vectors
         self._made_by = made_by
         self._connection: sqlite3.Connection | None = None
         self._shelved: _Shelved | None = None
@@ -133,9 +111,31 @@ class IndexFile:
         new = tuple(new)
         self._tried(lambda held: self._update(held, gone, new, transcript))
 
-    def search(self, asked: Sequence[str], wanted: Callable[[PageId], bool], most: int) -> tuple[Hit, ...]:
-        """The best `most` hits on pages that are `wanted`, best first."""
-        return self._tried(lambda held: self._search(held, asked, wanted, most))
+    def search(
+        self, asked: Sequence[str], wanted: Callable[[PageId], bool], most: int, meant: Vector | None = None
+    ) -> tuple[Hit, ...]:
+        """The best `most` hits on pages that are `wanted`, best first; `meant` is the vector of the question."""
+        return self._tried(lambda held: self._search(held, asked, wanted, most, meant))
+
+    @property
+    def lacks_vectors(self) -> bool:
+        """May units have no vector yet, and should have one?"""
+        return self._vectors is not None and self._vectors.is_lacking
+
+    def without_vectors(self, most: int) -> tuple[Due, ...]:
+        """Units that have no vector yet; none of a file that is closed, or that only the next search can mend."""
+        with self._lock, suppress(sqlite3.Error):
+            if self._connection is not None and self._vectors is not None:
+                return self._vectors.lacking(self._connection, most)
+        return ()
+
+    def keep_vectors(self, due: Sequence[Due], vectors: Sequence[Vector]) -> bool:
+        """Keep the vectors of units that still stand there; False where the file is closed, or it fails."""
+        with self._lock, suppress(sqlite3.Error):
+            if self._connection is not None and self._vectors is not None:
+                self._vectors.keep(self._connection, due, vectors)
+                return True
+        return False
 
     def close(self) -> None:
         """Close the file; the next call opens it again."""
@@ -168,6 +168,8 @@ class IndexFile:
             raise sqlite3.DatabaseError("the index is damaged")
         for table in _TABLES:
             held.execute(table)
+        if self._vectors is not None:
+            self._vectors.begin(held)
         if _meta(held, "made_by") not in (self._made_by, ""):
             raise sqlite3.DatabaseError("another version made the index")
         _keep(held, "made_by", self._made_by)
@@ -197,12 +199,15 @@ class IndexFile:
         replaced = [before[place] for place in {*gone, *(one.place for one in new)} if place in before]
         held.execute("BEGIN IMMEDIATE")
         try:
+            taken = self._vectors.take_away(held, replaced) if self._vectors is not None else {}
             went = self._take_away(held, replaced)
             came, standing = set[str](), list[tuple[str, int, bytes]]()
             for one in new:
                 came |= self._put(held, one, standing)
             # In the order of their key: a tree that is filled from one end is not split and mended all over.
             held.executemany("INSERT INTO postings VALUES (?, ?, ?)", sorted(standing))
+            if self._vectors is not None:
+                self._vectors.put_back(held, taken, [one.place for one in new])
             _keep(held, "transcript", f"{transcript.arrived} {transcript.revised}")
             _keep(held, "version", str(int(_meta(held, "version") or 0) + 1))
             held.execute("COMMIT")
@@ -243,7 +248,12 @@ class IndexFile:
         return set(written)
 
     def _search(
-        self, held: sqlite3.Connection, asked: Sequence[str], wanted: Callable[[PageId], bool], most: int
+        self,
+        held: sqlite3.Connection,
+        asked: Sequence[str],
+        wanted: Callable[[PageId], bool],
+        most: int,
+        meant: Vector | None,
     ) -> tuple[Hit, ...]:
         shelved = self._shelf(held)
         places = _places(held, shelved, asked)
@@ -254,14 +264,18 @@ class IndexFile:
             for number, score in scores(shelved.shelf, places, asked).items()
             if (source := shelved.sources[number]) in allowed and (score.shared or source in talks)
         ]
-        hits = []
-        for _, _, number, score in nsmallest(most, ranked, key=lambda one: one[:3]):
-            source = shelved.sources[number]
-            row = held.execute(
-                "SELECT unit FROM units WHERE source = ? AND number = ?", (source, number - shelved.start[source])
-            ).fetchone()
-            hits.append(Hit(placed_of(*shelved.pages[source], row[0]), number, score.value, score.shared))
-        return tuple(hits)
+        if meant is None or self._vectors is None:
+            best = nsmallest(most, ranked, key=lambda one: one[:3])
+            first = [(number, score.value, score, 0) for _, _, number, score in best]
+        else:
+            nearest = self._vectors.order(held, meant, shelved.start, shelved.shelf.first)
+            nearest = tuple(number for number in nearest if shelved.sources[number] in allowed)
+            words = {number: score for _, _, number, score in sorted(ranked, key=lambda one: one[:3])}
+            first = self._vectors.fused(words, nearest, most)
+        return tuple(
+            Hit(_placed(held, shelved, number), number, value, score.shared, score.value, near)
+            for number, value, score, near in first
+        )
 
     def _shelf(self, held: sqlite3.Connection) -> _Shelved:
         """The shelf of this version, kept until the next."""
@@ -280,6 +294,15 @@ class IndexFile:
                 sources += [row] * len(own)
             self._shelved = _Shelved(version, shelf(spots), start, sources, pages)
         return self._shelved
+
+
+def _placed(held: sqlite3.Connection, shelved: _Shelved, number: int) -> Placed:
+    """The unit of a number."""
+    source = shelved.sources[number]
+    row = held.execute(
+        "SELECT unit FROM units WHERE source = ? AND number = ?", (source, number - shelved.start[source])
+    ).fetchone()
+    return placed_of(*shelved.pages[source], row[0])
 
 
 def _places(held: sqlite3.Connection, shelved: _Shelved, asked: Sequence[str]) -> Places:

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import tzinfo
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from memory_core.errors import StoreError, StoreFailed
 from memory_core.ids import GroupScope, PageId, Scope
@@ -25,7 +26,8 @@ from memory_core.layouts import Layout, Table
 from memory_core.ledger.base import ScopeLedger
 from memory_core.lock import PROGRAM
 from memory_core.search.hits import Hit, distinct
-from memory_core.search.index_file import IndexFile, IndexPlace, Known
+from memory_core.search.index_file import IndexFile, Known
+from memory_core.search.index_place import IndexPlace
 from memory_core.search.parts import Placed
 from memory_core.search.sources import (
     Piece,
@@ -40,6 +42,9 @@ from memory_core.search.sources import (
 from memory_core.store.base import State, Store
 from memory_core.store.tree import Tree
 from memory_core.terms import asked, terms
+
+if TYPE_CHECKING:
+    from memory_core.search.meaning import Meaning
 
 FOLDER = PROGRAM / "search"
 """Where the indexes are; they may be thrown away at any time."""
@@ -56,17 +61,19 @@ _FRESH_NS = 2_000_000_000
 
 
 class Searches:
-    """The indexes of all scopes, the least recently used ones closed."""
+    """The indexes of all scopes, the least recently used ones closed. `meaning`: search by meaning too."""
 
-    def __init__(self, tree: Tree | None = None) -> None:
+    def __init__(self, tree: Tree | None = None, meaning: Meaning | None = None) -> None:
         self._tree = tree
+        self.meaning = meaning
         self._open: OrderedDict[str, _Opened] = OrderedDict()
 
     def index(self, scope: Scope, made_by: str) -> _Opened:
         """The index of a scope. `made_by` tells what its contents depend on."""
         opened = self._open.pop(scope.key, None)
         if opened is None or opened.made_by != made_by:
-            opened = _Opened(IndexFile(self._place(scope), made_by), made_by)
+            vectors = self.meaning.vectors() if self.meaning is not None else None
+            opened = _Opened(IndexFile(self._place(scope), made_by, vectors), made_by)
         self._open[scope.key] = opened
         while len(self._open) > _OPEN_FILES:
             self._open.popitem(last=False)  # closed by its last user's end
@@ -126,13 +133,16 @@ class ScopeSearch:
 
         Raises StoreError when the pages cannot be listed, or none can be read; LedgerFailed.
         """
-        question = asked(words)
-        if not question:
+        question, meaning = asked(words), self._searches.meaning
+        meant = await meaning.asked(words) if meaning is not None else None
+        if not question and meant is None:
             return ()
         opened = self._opened()
         async with opened.lock:
             await self._catch_up(opened, unread)
-            hits = await asyncio.to_thread(opened.file.search, question, wanted, most)
+            hits = await asyncio.to_thread(opened.file.search, question, wanted, most, meant)
+        if meaning is not None:
+            meaning.fill(opened.file)
         return distinct(hits)
 
     async def catch_up(self) -> None:
@@ -140,9 +150,12 @@ class ScopeSearch:
         opened = self._opened()
         async with opened.lock:
             await self._catch_up(opened, [])
+        if self._searches.meaning is not None:
+            self._searches.meaning.fill(opened.file)
 
     def _opened(self) -> _Opened:
-        made_by = f"{_FORMAT} {_fingerprint()} {self._layout.name} {self._zone}"
+        embedder = self._searches.meaning.name if self._searches.meaning is not None else ""
+        made_by = f"{_FORMAT} {_fingerprint()} {self._layout.name} {self._zone} {embedder}"
         return self._searches.index(self._store.scope, made_by)
 
     async def _catch_up(self, opened: _Opened, unread: list[str]) -> None:

@@ -11,7 +11,7 @@ wants that is in the context; `all` counts the questions that have everything. Q
     bm25      the same terms as remem's, BM25 over single turns
     recency   the newest first
     oracle    the evidence first
-    embedder  remem's order fused with the one by meaning (memory_core.fusion) of the optional embedder, if installed
+    embedder  remem's order fused with the one by meaning (memory_core.search.fusion) of the optional embedder, if installed
 """
 
 from __future__ import annotations
@@ -33,11 +33,12 @@ from rich.console import Console
 from rich.table import Table
 
 from bot.embedding import SentenceEncoder
-from memory_core import fusion, ranking
+from memory_core import ranking
 from memory_core.errors import BadInput
 from memory_core.ranking import Spot, own_words, pairs_of, scores, shelf
+from memory_core.search import fusion
 from memory_core.search.parts import Held
-from memory_core.search_embedding import Vector
+from memory_core.search.embedding import Vector
 from memory_core.terms import terms
 from memory_core.tokens import Counter as Tokens
 from memory_core.tokens import load_counter

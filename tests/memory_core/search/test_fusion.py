@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_core.fusion import NEAREST, fused, near, order
+from memory_core.search.fusion import NEAREST, fused, near, order
 
 NUMBERS = st.lists(st.integers(0, 60), unique=True)
 

@@ -12,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 import pytest
 
 from bot.embedding import PACKAGE, SentenceEncoder
-from memory_core.search_embedding import Embedder, Vector, cosines
+from memory_core.search.embedding import Embedder, Vector, cosines
 
 ODD = (
     "",
