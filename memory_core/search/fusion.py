@@ -38,7 +38,7 @@ def shares(words: Sequence[int], meaning: Sequence[int]) -> dict[int, float]:
     for place, number in enumerate(meaning, 1):
         if number in share or number in unnamed:
             share[number] += MEANING / (DAMP + place)
-    return dict(sorted(share.items(), key=lambda one: -one[1]))
+    return {number: share[number] for number in sorted(share, key=share.__getitem__, reverse=True)}
 
 
 def fused(words: Sequence[int], meaning: Sequence[int]) -> tuple[int, ...]:
@@ -71,5 +71,5 @@ def near(similar: Sequence[float | None], sessions: Sequence[object]) -> list[fl
 
 def order(similar: Sequence[float | None]) -> tuple[int, ...]:
     """The numbers of the parts that have a vector, nearest first; of equals the first."""
-    known = [(-one, number) for number, one in enumerate(similar) if one is not None]
-    return tuple(number for _, number in sorted(known))
+    known = {number: one for number, one in enumerate(similar) if one is not None}
+    return tuple(sorted(known, key=known.__getitem__, reverse=True))

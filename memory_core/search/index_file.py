@@ -21,7 +21,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from heapq import nsmallest
 from typing import TYPE_CHECKING, TypeVar
 
@@ -70,10 +70,12 @@ _BUSY_S = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the index holds: the mark of every source by its place, and the state of the transcript."""
+    """What the index holds: the mark of every source by its place, and the state of the transcript. `begun` tells
+    of which file, for one that fails is begun anew and holds nothing of this."""
 
     marks: Mapping[str, str]
     transcript: TranscriptState
+    begun: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
