@@ -47,7 +47,8 @@ Ranking: TypeAlias = Callable[[Sequence[Turn], Question], Sequence[int]]
 
 
 @lru_cache(maxsize=64)
-def _shelf(turns: tuple[Turn, ...]) -> Shelf:
+def held_shelf(turns: tuple[Turn, ...]) -> Shelf:
+    """The turns as ranking sees them."""
     parts = []
     for turn in turns:
         found = terms(turn.text)
@@ -58,12 +59,12 @@ def _shelf(turns: tuple[Turn, ...]) -> Shelf:
 
 
 def _remem(turns: Sequence[Turn], question: Question) -> Sequence[int]:
-    found = scores(_shelf(tuple(turns)), terms(question.text))
+    found = scores(held_shelf(tuple(turns)), terms(question.text))
     return sorted(range(len(turns)), key=lambda number: -found[number].value)
 
 
 def _bm25(turns: Sequence[Turn], question: Question) -> Sequence[int]:
-    found = own_words(_shelf(tuple(turns)), terms(question.text))
+    found = own_words(held_shelf(tuple(turns)), terms(question.text))
     return sorted(range(len(turns)), key=lambda number: -found[number])
 
 
