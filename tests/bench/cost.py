@@ -29,7 +29,7 @@ from memory_core.ids import DirectScope, Scope
 from memory_core.loading import Mode, disclose
 from memory_core.session import Session
 from memory_core.tokens import Counter
-from tests.bench.figures import at, console, data_sets, keep, no_data, parser, ratio
+from tests.bench.figures import at, console, data_sets, keep, no_data, parser, quiet, ratio
 from tests.bench.recall_data import Room, Turn
 from tests.bench.rooms_on_disk import lay_down, opened_on
 
@@ -153,6 +153,7 @@ def main(arguments: Sequence[str] = ()) -> int:
     options = parser("cost", __doc__, data=True)
     options.add_argument("--budget", type=int, default=1000, help="memory_budget of every index, in tokens")
     given = options.parse_args(list(arguments))
+    quiet()
     sets = data_sets(given.data)
     if not sets:
         return no_data()

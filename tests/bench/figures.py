@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import structlog
 from rich.console import Console
 
 from tests.bench.recall_data import Room, rooms
@@ -33,6 +35,11 @@ def ratio(value: float, reference: float) -> float:
 def console() -> Console:
     """The screen; wide where it is no screen."""
     return Console(width=None if sys.stdout.isatty() else 140)
+
+
+def quiet() -> None:
+    """Let the program log warnings only: the figures are what is to be read."""
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
 
 
 def parser(name: str, about: str | None, *, data: bool = False) -> argparse.ArgumentParser:

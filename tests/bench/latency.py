@@ -32,7 +32,7 @@ from memory_core.handle import Handle
 from memory_core.loading import Mode, disclose, search_memory
 from memory_core.session import Session
 from tests.bench import peers
-from tests.bench.figures import at, console, keep, ms, parser, ratio
+from tests.bench.figures import at, console, keep, ms, parser, quiet, ratio
 from tests.bench.floor import Floor
 from tests.bench.memories import ANA, Group, lay_down_groups
 from tests.bench.nights import NIGHT
@@ -154,6 +154,7 @@ def main(arguments: Sequence[str] = ()) -> int:
     options.add_argument("--messages", type=int, default=400, help="so many of each kind, and as many of the floor")
     options.add_argument("--sizes", default=SIZES, help="groups x memories in each, comma separated")
     given = options.parse_args(list(arguments))
+    quiet()
     sizes: Sized = {}
     beside: peers.Told = {}
     for size in given.sizes.split(","):
