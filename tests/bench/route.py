@@ -22,12 +22,13 @@ from dataclasses import dataclass
 from rich.table import Table
 
 from memory_core.page_choice import best_pages
-from memory_core.ranking import Part, own_words, scores, shelf
+from memory_core.ranking import Spot, own_words, scores, shelf
+from memory_core.search.parts import Held
 from memory_core.terms import terms
 from memory_core.tokens import Counter as Tokens
 from memory_core.tokens import load_counter
 from tests.bench.figures import console, data_sets, keep, no_data, parser, ratio
-from tests.bench.recall import held_shelf, in_context
+from tests.bench.recall import held_room, in_context
 from tests.bench.recall_data import Question, Room, Turn
 
 REFERENCE = "best file"
@@ -47,16 +48,18 @@ class Asked:
 def orders(turns: Sequence[Turn], question: Question) -> Asked:
     """The turns that each way would take, best first."""
     asked = terms(question.text)
-    found = [score.value for score in scores(held_shelf(tuple(turns)), asked)]
+    room = held_room(tuple(turns))
+    found = {number: score.value for number, score in scores(room.shelf, room.places(asked), asked).items()}
     files: dict[str, list[int]] = {}
     for number, turn in enumerate(turns):
         files.setdefault(turn.session, []).append(number)
-    best_first = sorted(range(len(turns)), key=lambda number: -found[number])
-    page = best_pages((turns[number].session, found[number]) for number in best_first)[0]
+    best_first = sorted(found, key=lambda number: -found[number])
+    pages = best_pages((turns[number].session, found[number]) for number in best_first)
+    page = files[pages[0]] if pages else []
     return Asked(
         {
             REFERENCE: files[best_file(turns, files, asked)],
-            "strict": sorted(files[page], key=lambda number: -found[number]),
+            "strict": sorted(page, key=lambda number: -found.get(number, 0.0)),
             "excerpts": best_first,
         },
         tuple(files.values()),
@@ -66,9 +69,10 @@ def orders(turns: Sequence[Turn], question: Question) -> Asked:
 def best_file(turns: Sequence[Turn], files: dict[str, list[int]], asked: Sequence[str]) -> str:
     """The session file that BM25 over whole files ranks first."""
     whole = {name: terms("".join(turns[number].line for number in numbers)) for name, numbers in files.items()}
-    held = shelf([Part(Counter(found), len(found), frozenset(), name) for name, found in whole.items()])
-    values = own_words(held, asked)
-    return list(files)[max(range(len(values)), key=values.__getitem__)]
+    spots = [Spot(len(found), name, number) for number, (name, found) in enumerate(whole.items())]
+    held = Held(shelf(spots), tuple(map(Counter, whole.values())), tuple(frozenset() for _ in whole))
+    values = own_words(held.shelf, held.places(asked))
+    return list(files)[max(values, key=values.__getitem__, default=0)]
 
 
 def share(turns: Sequence[Turn], order: Sequence[int], question: Question, budget: int, counter: Tokens) -> float:
