@@ -31,7 +31,7 @@ from adapters.messages import Delivery, Incoming, Outgoing, Sent
 from adapters.slack.export import Export
 from bot.app import App, opened
 from bot.conversations import Work, done, held
-from bot.run import settings_for
+from bot.reading import settings_for
 from bot.settings import Settings, Switch
 from memory_core.clock import ManualClock, next_day
 from memory_core.errors import BadInput

@@ -235,10 +235,9 @@ def cues(name: str) -> tuple[Cue, ...]:
 
 def _cue(cue: str, weight: float) -> Cue:
     shown = cue.removeprefix("=")
-    own = terms(shown)
     if is_paired(cue):
-        return Cue(shown, own, weight, piece=fold(shown))
-    if cue == shown and len(own) >= len(shown.split()):
+        return Cue(shown, terms(shown), weight, piece=fold(shown))
+    if cue == shown and len(own := terms(shown)) >= len(shown.split()):
         return Cue(shown, own, weight)
     words = (re.escape(word).replace(r"\*", r"\S+").replace("'", "['’]?") for word in fold(shown).split())
     end = r"\b" if shown[-1].isalnum() else ""
@@ -263,7 +262,8 @@ def likely_meant(word: str) -> str:
 
 @cache
 def _long_words() -> frozenset[str]:
-    shown = (cue.shown for name in _LISTS for cue in cues(name))
+    texts = (text for by_weight in _LISTS.values() for text in by_weight.values())
+    shown = (cue.removeprefix("=") for text in texts for cue in text.replace("\n", "").split("|"))
     words = {word for cue in shown for word in fold(cue).split()}
     return frozenset(word for word in words if len(word) >= _TYPO_LETTERS and word.isascii() and word.isalpha())
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import resource
 import statistics
 import subprocess
 import sys
@@ -54,14 +55,20 @@ tiktoken.Encoding("o200k_base", pat_str={splitter!r}, mergeable_ranks=ranks, spe
 _IMPORTED = re.compile(r"^import time:\s+(\d+) \|\s+\d+ \|\s+(\S+)$", re.MULTILINE)
 
 
-def run(program: str, *options: str) -> tuple[float, str]:
-    """The seconds of a process of its own that runs `program`, and what it said on standard error."""
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    began = time.perf_counter()
+def run(program: str, compiled: Path, *options: str) -> tuple[float, float, str]:
+    """A process of its own that runs `program`: its seconds on the wall and of the processor, and its standard error.
+
+    What Python compiles is kept in the folder `compiled`, as it is for a program that was installed.
+    """
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "PYTHONPYCACHEPREFIX": str(compiled)}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     ended = subprocess.run(
         [sys.executable, *options, "-c", program], env=environment, check=True, capture_output=True, text=True
     )
-    return time.perf_counter() - began, ended.stderr
+    wall, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return wall, cpu, ended.stderr
 
 
 def command(workspace: Path) -> str:
@@ -69,9 +76,9 @@ def command(workspace: Path) -> str:
     return f"{_COMMAND.format(message=MESSAGE, workspace=str(workspace))}\n{_MAIN}"
 
 
-def libraries(command: str) -> list[str]:
+def libraries(command: str, compiled: Path) -> list[str]:
     """The modules of others that the command has imported when it ends, in their order."""
-    _, told = run(_LISTED + command)
+    told = run(_LISTED + command, compiled)[2]
     names = told.rpartition("MODULES ")[2].split()
     return [name for name in names if name.partition(".")[0] not in OURS]
 
@@ -103,20 +110,27 @@ async def _lay_down(workspace: Path) -> None:
 def measured(runs: int) -> dict[str, object]:
     """All figures. Blocking."""
     with tempfile.TemporaryDirectory() as folder:
-        workspace = Path(folder) / "w"
+        workspace, compiled = Path(folder) / "w", Path(folder) / "compiled"
         asyncio.run(_lay_down(workspace))
         ours = command(workspace)
-        programs = {"show-context": ours, "libraries": reference(libraries(ours)), "python": "pass"}
+        programs = {"show-context": ours, "libraries": reference(libraries(ours, compiled)), "python": "pass"}
         for program in programs.values():
-            run(program)  # what is compiled once is compiled now
-        times: dict[str, list[float]] = defaultdict(list)
+            run(program, compiled)  # what is compiled once is compiled now
+        wall: dict[str, list[float]] = defaultdict(list)
+        cpu: dict[str, list[float]] = defaultdict(list)
         for _ in range(runs):
             for name, program in programs.items():
-                times[name].append(run(program)[0])
-        medians = {name: statistics.median(own) for name, own in times.items()}
-        _, told = run(ours, "-X", "importtime")
-    against = ratio(medians["show-context"], medians["libraries"])
-    return {"runs": runs, "medians": medians, "against": against, "target": TARGET, "imports": by_library(told)}
+                seconds, processor, _ = run(program, compiled)
+                wall[name].append(seconds)
+                cpu[name].append(processor)
+        told = run(ours, compiled, "-X", "importtime")[2]
+    return {
+        "runs": runs,
+        "wall": {name: statistics.median(own) for name, own in wall.items()},
+        "processor": {name: statistics.median(own) for name, own in cpu.items()},
+        "target": TARGET,
+        "imports": by_library(told),
+    }
 
 
 def main(arguments: Sequence[str] = ()) -> int:
@@ -126,12 +140,15 @@ def main(arguments: Sequence[str] = ()) -> int:
     given = options.parse_args(list(arguments))
     quiet()
     told = measured(given.runs)
-    table = Table("process", "median", "against libraries", title=f"{given.runs} processes of each kind, in turns")
-    medians, imports = told["medians"], told["imports"]
-    assert isinstance(medians, dict)
+    heads = ("process", "wall", "against libraries", "processor", "against libraries")
+    table = Table(*heads, title=f"medians of {given.runs} processes of each kind, in turns")
+    wall, cpu, imports = told["wall"], told["processor"], told["imports"]
+    assert isinstance(wall, dict)
+    assert isinstance(cpu, dict)
     assert isinstance(imports, dict)
-    for name, median in medians.items():
-        table.add_row(name, ms(median), f"{ratio(median, medians['libraries']):.2f}")
+    for name in wall:
+        cells = (cell for own in (wall, cpu) for cell in (ms(own[name]), f"{ratio(own[name], own['libraries']):.2f}"))
+        table.add_row(name, *cells)
     parts = Table("library", "its own modules", title="import time (-X importtime, one run)")
     for name, seconds in imports.items():
         if seconds >= 0.003:
