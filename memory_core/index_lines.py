@@ -96,7 +96,7 @@ def newline_of(text: str) -> str:
 
 @lru_cache(maxsize=128)
 def outline(text: str) -> tuple[Line, ...]:
-    """The lines of `text`; their `whole` joined is `text`. Never raises. Remembered: most indexes are as they were."""
+    """The lines of `text`; their `whole` joined is `text`. Never raises. Remembered: most are as they were."""
     raw = [(match[1], match[2]) for match in _LINE.finditer(text) if match.group()]
     front = _front_length([line for line, _ in raw])
     derived = _catalogue([line for line, _ in raw])
