@@ -54,8 +54,9 @@ from memory_core.redact import mask as redact
 from memory_core.search import Searches
 from memory_core.store.disk import Disk
 from memory_core.store.files import FileStores, OnRead, finished
+from memory_core.store.tree import Tree
 from memory_core.tokens import Counter, load_counter
-from memory_core.workspace import LEDGER, SEARCH, Workspace
+from memory_core.workspace import LEDGER, Workspace
 
 if TYPE_CHECKING:  # what models need is imported where one is set, and only there
     from bot.models.meter import LedgerMeter
@@ -153,7 +154,7 @@ async def opened(
             await asyncio.to_thread(redact.load)
             await asyncio.to_thread(lexicon.load)
             await asyncio.to_thread(zone_names.load)
-            searches = Searches(settings.workspace / SEARCH)
+            searches = Searches(Tree(settings.workspace, disk))
             handles = Handles(stores, ledger, layout, counter, clock, here, searches)
             overview = Aggregate(settings.workspace, layout, disk)
             meter: LedgerMeter | None = None

@@ -25,7 +25,8 @@ from pathlib import Path
 
 from rich.table import Table
 
-from bot.replay import GROUP, replayed
+from bot.message_clock import GROUP
+from bot.replay import replayed
 from bot.settings import Switch
 from tests.bench.figures import console, keep, parser, quiet, ratio
 from tests.data_dir import data_dir
