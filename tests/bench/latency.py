@@ -147,7 +147,7 @@ def told(sizes: Sized) -> dict[str, object]:
         for kind in KINDS:
             found[f"{kind}: p50 against the floor, 100x100"] = ratio(middle[kind]["p50"], middle[FLOOR]["p50"])
     if {"10x100", "1000x100"} <= set(sizes):
-        for kind in KINDS:
+        for kind in (FLOOR, *KINDS):
             few, many = sizes["10x100"][kind]["p95"], sizes["1000x100"][kind]["p95"]
             found[f"{kind}: p95 of 1,000 groups against 10"] = ratio(many, few)
     return found
