@@ -304,6 +304,7 @@ def _is_complete(acts: Sequence[Whole], forks: Mortals) -> None:
     """Each call of the disk that writes, and each statement in the ledger's source that does, was met."""
     seen = {kind for act in acts for kind in act.counts}
     reads = {"open_root", "open_folder", "open_file", "read", "status", "close", "scan", "kind", "now_ns", "token"}
+    reads |= {"named_status", "statuses"}
     calls = {name for name in vars(Disk) if not name.startswith("_")} - reads
     assert calls == {kind.removeprefix("disk ") for kind in seen if kind.startswith("disk ")}
     statements = set()
