@@ -16,15 +16,12 @@ from memory_core.layouts import INDEX
 from memory_core.loading.budget import SEAM_TOKENS, Because, Tally, fit
 from memory_core.loading.plan import Missing, Plan, View, look, read, seek, states, units
 from memory_core.routing import Match
-from memory_core.search import TALK, Hit, rank, strong
+from memory_core.search import TALK, Hit, is_near, rank, strong
 from memory_core.store.base import PageText
 from memory_core.terms import asked
 
 EXCERPTS = 5
 """How many excerpts one later message gets at most."""
-NEAR = 3
-"""So many of those that are nearest in meaning may be excerpts without sharing enough terms: a question in another
-language shares none."""
 CLEARLY = 2.0
 """A page that matches so many times as well as another is clearly meant instead of it."""
 
@@ -129,7 +126,7 @@ def excerpts(
         placed = yield from look(pages)
         found = rank([one for one in placed if (one.page, one.unit.mark) not in held], view.message)
     need = min(shared_terms, len(frozenset(asked(view.message))))
-    hits = strong([hit for hit in found if hit.shared >= need or 0 < hit.near <= NEAR])
+    hits = strong([hit for hit in found if hit.shared >= need or is_near(hit)])
     return show_hits(view, tally, hits, f"search for the message, {len(hits)} matches", limit, limit_tokens)
 
 

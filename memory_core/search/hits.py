@@ -17,11 +17,15 @@ from datetime import date
 from memory_core.forms.units import Unit
 from memory_core.ids import PageId
 from memory_core.ranking import scores
-from memory_core.search.parts import Placed, held
+from memory_core.search.parts import QUESTION, Placed, held
 from memory_core.terms import asked, terms
 
 WEAK = 0.2
 """A match below this part of the best score is weak."""
+
+NEAR = 3
+"""So many of those that are nearest in meaning are told without sharing words. They always are: what is nearest may
+be far."""
 
 _TOLD = 0.8
 """A page that holds this part of a line's terms tells it."""
@@ -86,6 +90,22 @@ def strong(hits: Sequence[Hit]) -> tuple[Hit, ...]:
     """The hits that are not weak by their words, and those that are near in meaning; `hits` are best first."""
     best = max((hit.words for hit in hits), default=0.0)
     return tuple(hit for hit in hits if hit.near or hit.words >= WEAK * best)
+
+
+def telling(hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    """What a person would call a match: it holds a word of the question, or it follows a question that does, or it is
+    one of the nearest in meaning."""
+    asking = {
+        hit.number
+        for hit in hits
+        if hit.shared and hit.placed.message is not None and hit.placed.unit.body.rstrip().endswith(QUESTION)
+    }
+    return tuple(hit for hit in hits if hit.shared or is_near(hit) or hit.number - 1 in asking)
+
+
+def is_near(hit: Hit) -> bool:
+    """Is it worth telling though it may share no word with the question (one in another language shares none)?"""
+    return 0 < hit.near <= NEAR
 
 
 def distinct(hits: Sequence[Hit]) -> tuple[Hit, ...]:

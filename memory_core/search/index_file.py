@@ -17,9 +17,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-from array import array
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from heapq import nsmallest
@@ -28,18 +26,17 @@ from typing import TYPE_CHECKING, TypeVar
 from memory_core.errors import StoreFailed
 from memory_core.ids import PageId
 from memory_core.ledger.transcript import TranscriptState
-from memory_core.ranking import Places, Shelf, Spot, pairs_of, scores, shelf
+from memory_core.ranking import Shelf, Spot, scores, shelf
 from memory_core.search.hits import Hit
 from memory_core.search.index_place import IndexPlace
 from memory_core.search.index_rows import (
-    POSITION_BITS,
-    WEIGHT_BITS,
     placed_of,
     postings,
     spot_of,
     spot_row,
     unit_text,
 )
+from memory_core.search.index_terms import places_of
 from memory_core.search.parts import Placed, part_of
 from memory_core.search.sources import TALK, Source
 
@@ -63,9 +60,13 @@ _TABLES = (
     ) WITHOUT ROWID""",
 )
 _SETTINGS = ("journal_mode = DELETE", "synchronous = OFF", "secure_delete = ON", "temp_store = MEMORY")
-_MOST_TERMS = 400
-"""How many terms one statement asks for."""
 _BUSY_S = 5.0
+_MOST_FAILURES = 2
+"""After so many, one upon the other, no file is tried any more."""
+
+
+class BegunAnew(Exception):
+    """The file could not be used and is empty now: what was known of it holds no longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,21 +104,39 @@ class IndexFile:
         self._shelved: _Shelved | None = None
         self._spots: dict[str, list[Spot]] = {}  # of the last shelf, by `sources.spots`: most stay as they are
         self._lock = threading.Lock()
+        self._begun = self._failed = 0
 
     def known(self) -> Known:
         """What it holds now."""
         return self._tried(self._known)
 
-    def update(self, gone: Collection[str], new: Iterable[Source], transcript: TranscriptState) -> None:
-        """Take sources away by their places, put new ones in the place of what was called so, all or nothing."""
+    def update(
+        self,
+        gone: Collection[str],
+        new: Iterable[Source],
+        transcript: TranscriptState,
+        known: Known | None = None,
+    ) -> None:
+        """Take sources away by their places, put new ones in the place of what was called so, all or nothing.
+
+        Raises BegunAnew when what is `known` of it holds no longer.
+        """
         new = tuple(new)
-        self._tried(lambda held: self._update(held, gone, new, transcript))
+        self._tried(lambda held: self._update(held, gone, new, transcript), known)
 
     def search(
-        self, asked: Sequence[str], wanted: Callable[[PageId], bool], most: int, meant: Vector | None = None
+        self,
+        asked: Sequence[str],
+        wanted: Callable[[PageId], bool],
+        most: int,
+        meant: Vector | None = None,
+        known: Known | None = None,
     ) -> tuple[Hit, ...]:
-        """The best `most` hits on pages that are `wanted`, best first; `meant` is the vector of the question."""
-        return self._tried(lambda held: self._search(held, asked, wanted, most, meant))
+        """The best `most` hits on pages that are `wanted`, best first; `meant` is the vector of the question.
+
+        Raises BegunAnew when what is `known` of it holds no longer.
+        """
+        return self._tried(lambda held: self._search(held, asked, wanted, most, meant), known)
 
     @property
     def lacks_vectors(self) -> bool:
@@ -144,17 +163,25 @@ class IndexFile:
         with self._lock:
             self._shut()
 
-    def _tried(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    def _tried(self, work: Callable[[sqlite3.Connection], T], known: Known | None = None) -> T:
         """Do the work; a file that cannot be used is begun anew, then given up for the memory of this process."""
         with self._lock:
-            for _ in range(2):
+            while True:
+                if known is not None and known.begun != self._begun:
+                    raise BegunAnew
                 try:
-                    return work(self._opened())
+                    done = work(self._opened())
                 except (sqlite3.Error, OSError, ValueError, StoreFailed):
                     self._shut()
                     self._remove()
-            self._place = None
-            return work(self._opened())
+                    self._begun, self._failed = self._begun + 1, self._failed + 1
+                    if self._failed > _MOST_FAILURES:
+                        raise
+                    if self._failed == _MOST_FAILURES:
+                        self._place = None
+                else:
+                    self._failed = self._failed if known is None else 0
+                    return done
 
     def _opened(self) -> sqlite3.Connection:
         if self._connection is not None:
@@ -192,7 +219,7 @@ class IndexFile:
     def _known(self, held: sqlite3.Connection) -> Known:
         marks = dict(held.execute("SELECT place, mark FROM sources"))
         arrived, _, revised = _meta(held, "transcript").partition(" ")
-        return Known(marks, TranscriptState(int(arrived or 0), int(revised or 0)))
+        return Known(marks, TranscriptState(int(arrived or 0), int(revised or 0)), self._begun)
 
     def _update(
         self, held: sqlite3.Connection, gone: Collection[str], new: Sequence[Source], transcript: TranscriptState
@@ -258,7 +285,7 @@ class IndexFile:
         meant: Vector | None,
     ) -> tuple[Hit, ...]:
         shelved = self._shelf(held)
-        places = _places(held, shelved, asked)
+        places = places_of(held, shelved.start, asked)
         allowed = {source for source, (page, _) in shelved.pages.items() if wanted(page)}
         talks = {source for source, (page, _) in shelved.pages.items() if page == TALK}
         ranked = [
@@ -305,35 +332,6 @@ def _placed(held: sqlite3.Connection, shelved: _Shelved, number: int) -> Placed:
         "SELECT unit FROM units WHERE source = ? AND number = ?", (source, number - shelved.start[source])
     ).fetchone()
     return placed_of(*shelved.pages[source], row[0])
-
-
-def _places(held: sqlite3.Connection, shelved: _Shelved, asked: Sequence[str]) -> Places:
-    """Where the terms of a question stand."""
-    counts: dict[str, dict[int, int]] = {}
-    stands: dict[str, set[int]] = {}
-    for term, source, places in _rows_of(held, tuple(dict.fromkeys(asked))):
-        own, at, start = counts.setdefault(term, defaultdict(int)), stands.setdefault(term, set()), shelved.start
-        read = array("Q")
-        read.frombytes(places)
-        for place in read:
-            number = start[source] + (place >> (POSITION_BITS + WEIGHT_BITS))
-            own[number] += place & ((1 << WEIGHT_BITS) - 1)
-            at.add(number << POSITION_BITS | place >> WEIGHT_BITS & (1 << POSITION_BITS) - 1)
-    together: dict[int, int] = defaultdict(int)
-    for first, second in pairs_of(asked):
-        if first in stands and second in stands:
-            ends = stands[second]
-            for number in {place >> POSITION_BITS for place in stands[first] if place + 1 in ends}:
-                together[number] += 1
-    return Places(counts, together)
-
-
-def _rows_of(held: sqlite3.Connection, terms: Sequence[str]) -> Iterator[tuple[str, int, bytes]]:
-    for at in range(0, len(terms), _MOST_TERMS):
-        some = json.dumps(terms[at : at + _MOST_TERMS])
-        yield from held.execute(
-            "SELECT term, source, places FROM postings WHERE term IN (SELECT value FROM json_each(?))", (some,)
-        )
 
 
 def _meta(held: sqlite3.Connection, name: str) -> str:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import tzinfo
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from memory_core.errors import StoreError, StoreFailed
 from memory_core.ids import GroupScope, PageId, Scope
@@ -26,7 +26,7 @@ from memory_core.layouts import Layout, Table
 from memory_core.ledger.base import ScopeLedger
 from memory_core.lock import PROGRAM
 from memory_core.search.hits import Hit, distinct
-from memory_core.search.index_file import IndexFile, Known
+from memory_core.search.index_file import BegunAnew, IndexFile, Known
 from memory_core.search.index_place import IndexPlace
 from memory_core.search.parts import Placed
 from memory_core.search.sources import (
@@ -45,6 +45,8 @@ from memory_core.terms import asked, terms
 
 if TYPE_CHECKING:
     from memory_core.search.meaning import Meaning
+
+T = TypeVar("T")
 
 FOLDER = PROGRAM / "search"
 """Where the indexes are; they may be thrown away at any time."""
@@ -139,8 +141,9 @@ class ScopeSearch:
             return ()
         opened = self._opened()
         async with opened.lock:
-            await self._catch_up(opened, unread)
-            hits = await asyncio.to_thread(opened.file.search, question, wanted, most, meant)
+            hits = await self._of(
+                opened, unread, lambda known: opened.file.search(question, wanted, most, meant, known)
+            )
         if meaning is not None:
             meaning.fill(opened.file)
         return distinct(hits)
@@ -149,7 +152,7 @@ class ScopeSearch:
         """Make the index hold what is there now, and nothing that is gone. Raises StoreError, LedgerFailed."""
         opened = self._opened()
         async with opened.lock:
-            await self._catch_up(opened, [])
+            await self._of(opened, [], lambda known: None)
         if self._searches.meaning is not None:
             self._searches.meaning.fill(opened.file)
 
@@ -158,7 +161,21 @@ class ScopeSearch:
         made_by = f"{_FORMAT} {_fingerprint()} {self._layout.name} {self._zone} {embedder}"
         return self._searches.index(self._store.scope, made_by)
 
-    async def _catch_up(self, opened: _Opened, unread: list[str]) -> None:
+    async def _of(self, opened: _Opened, unread: list[str], ask: Callable[[Known], T]) -> T:
+        """What the index says once it is caught up. One that fails meanwhile is filled again."""
+        while True:
+            failed = list[str]()
+            try:
+                known = await self._catch_up(opened, failed)
+                said = await asyncio.to_thread(ask, known)
+            except BegunAnew:
+                opened.known = None
+                continue
+            finally:
+                unread += [why for why in failed if why not in unread]
+            return said
+
+    async def _catch_up(self, opened: _Opened, unread: list[str]) -> Known:
         states, transcript = await self._store.states(), await self._ledger.transcript_state()
         known = opened.known
         if known is None:
@@ -176,10 +193,11 @@ class ScopeSearch:
         opened.known = known
         if new or gone or transcript != known.transcript:
             opened.known = None  # until it is known what stands there
-            await asyncio.to_thread(opened.file.update, gone, new, transcript)
-            opened.known = await asyncio.to_thread(opened.file.known)
+            await asyncio.to_thread(opened.file.update, gone, new, transcript, known)
+            known = opened.known = await asyncio.to_thread(opened.file.known)
         if unread and len(unread) == len(pages):
             raise StoreFailed(unread[0])
+        return known
 
     async def _pages(
         self, pages: Sequence[PageId], states: Mapping[PageId, State], marks: Mapping[str, str], unread: list[str]

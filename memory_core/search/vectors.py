@@ -11,12 +11,12 @@ Vectors of another embedder cannot be here: its name is a part of what made the 
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from array import array
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import TypeAlias
 
 from memory_core.errors import EmbeddingFailed
 from memory_core.forms.units import Unit
@@ -29,13 +29,13 @@ from memory_core.search.index_rows import placed_of
 _TABLE = """CREATE TABLE IF NOT EXISTS vectors (
     source INTEGER NOT NULL, number INTEGER NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (source, number)
 )"""
-_LACKING = """SELECT source, number, unit FROM units AS u WHERE NOT EXISTS (
+_LACKING = """SELECT * FROM units AS u WHERE NOT EXISTS (
     SELECT 1 FROM vectors AS v WHERE v.source = u.source AND v.number = u.number
 ) ORDER BY source DESC, number DESC LIMIT ?"""
-_KEEP = """INSERT OR IGNORE INTO vectors (source, number, vector)
-    SELECT source, number, ?4 FROM units WHERE source = ?1 AND number = ?2 AND unit = ?3"""
-
 _NO_WORDS = Score(0.0, 0)
+
+Row: TypeAlias = tuple[str, ...]
+"""What an index holds of a unit besides its place (search/index_rows.py)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Due:
 
     source: int
     number: int
-    row: str
+    row: Row
     text: str
 
 
@@ -61,45 +61,51 @@ class Vectors:
         held.execute(_TABLE)
         self.is_lacking = True
 
-    def take_away(self, held: sqlite3.Connection, sources: Sequence[int]) -> dict[str, bytes]:
+    def take_away(self, held: sqlite3.Connection, sources: Sequence[int]) -> dict[Row, bytes]:
         """Remove the vectors of sources that go or are replaced; they are given by the rows of their units."""
-        own = json.dumps(sources)
-        taken = dict(
-            held.execute(
-                "SELECT unit, vector FROM vectors JOIN units USING (source, number)"
-                " WHERE source IN (SELECT value FROM json_each(?))",
-                (own,),
-            )
-        )
-        held.execute("DELETE FROM vectors WHERE source IN (SELECT value FROM json_each(?))", (own,))
+        taken = dict[Row, bytes]()
+        for source in sources:
+            vectors = dict(held.execute("SELECT number, vector FROM vectors WHERE source = ?", (source,)))
+            if vectors:
+                for _, number, *row in _rows(held, source):
+                    if number in vectors:
+                        taken[tuple(row)] = vectors[number]
+                held.execute("DELETE FROM vectors WHERE source = ?", (source,))
         return taken
 
-    def put_back(self, held: sqlite3.Connection, taken: Mapping[str, bytes], places: Collection[str]) -> None:
-        """Give the units of new sources the vectors that were taken from the same units; the others lack one."""
-        rows = held.execute(
-            "SELECT source, number, unit FROM units"
-            " WHERE source IN (SELECT id FROM sources WHERE place IN (SELECT value FROM json_each(?)))",
-            (json.dumps(tuple(places)),),
-        ).fetchall()
-        back = [(source, number, taken[unit]) for source, number, unit in rows if unit in taken]
-        held.executemany("INSERT INTO vectors (source, number, vector) VALUES (?, ?, ?)", back)
-        self.is_lacking = self.is_lacking or len(back) < len(rows)
+    def put_back(self, held: sqlite3.Connection, taken: Mapping[Row, bytes], places: Sequence[str]) -> None:
+        """Give the units of new sources the vectors that were taken from the same units; others may lack one."""
+        self.is_lacking = self.is_lacking or bool(places)
+        for place in places if taken else ():
+            (source,) = held.execute("SELECT id FROM sources WHERE place = ?", (place,)).fetchone()
+            back = [
+                (source, number, taken[same])
+                for _, number, *row in _rows(held, source)
+                if (same := tuple(row)) in taken
+            ]
+            held.executemany("INSERT INTO vectors VALUES (?, ?, ?)", back)
 
     def lacking(self, held: sqlite3.Connection, most: int) -> tuple[Due, ...]:
         """Up to `most` units that have no vector, the newest first."""
         rows = held.execute(_LACKING, (most,)).fetchall()
         self.is_lacking = bool(rows)
-        return tuple(Due(source, number, row, _meant(row)) for source, number, row in rows)
+        return tuple(Due(source, number, tuple(row), _meant(tuple(row))) for source, number, *row in rows)
 
     def keep(self, held: sqlite3.Connection, due: Sequence[Due], vectors: Sequence[Vector]) -> None:
         """Put in the vectors of these units, of those that still stand where they stood."""
         held.execute("BEGIN IMMEDIATE")
         try:
+            standing = {
+                (source, number): row
+                for one in {one.source for one in due}
+                for source, number, *row in _rows(held, one)
+            }
             held.executemany(
-                _KEEP,
+                "INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)",
                 [
-                    (one.source, one.number, one.row, vector.tobytes())
+                    (one.source, one.number, vector.tobytes())
                     for one, vector in zip(due, vectors, strict=True)
+                    if standing.get((one.source, one.number)) == list(one.row)
                 ],
             )
             held.execute("COMMIT")
@@ -146,5 +152,10 @@ def meaning_of(unit: Unit) -> str:
     return body if not before or before in body else f"{before}: {body}"
 
 
-def _meant(row: str) -> str:
-    return meaning_of(placed_of(PageId(""), "", row).unit)
+def _meant(row: Row) -> str:
+    return meaning_of(placed_of(PageId(""), "", row[0]).unit)
+
+
+def _rows(held: sqlite3.Connection, source: int) -> sqlite3.Cursor:
+    """The units of a source: source, number, and the row of each."""
+    return held.execute("SELECT * FROM units WHERE source = ?", (source,))
