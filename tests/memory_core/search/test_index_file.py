@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import sqlite3
 import sys
@@ -141,6 +142,31 @@ async def test_a_file_that_cannot_be_used_is_made_anew(tmp_path: Path, damage: s
     async with memory(tmp_path) as one:
         assert await one.finds("redis") == ["- redis for the cache"]
         assert await one.finds("friday lunch") == ["- lunch on friday"]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("then", ["asked", "written", "said"])
+@pytest.mark.parametrize("embedder", [None, WordEmbedder()], ids=["words", "vectors"])
+async def test_a_file_that_fails_while_it_is_open_is_filled_again(
+    tmp_path: Path, then: str, embedder: WordEmbedder | None
+) -> None:
+    meaning = Meaning(embedder) if embedder else None
+    async with memory(tmp_path, Searches(Tree(tmp_path), meaning)) as one:
+        one.put("experience", "# Experience\n\n- redis for the cache\n- lunch on friday\n")
+        os.utime(one.file("experience"), ns=(0, 0))
+        await one.says("the door code is quokka")
+        for number in range(4):  # more often than a file is tried
+            assert (await one.finds("redis cache"))[0] == "- redis for the cache"
+            with sqlite3.connect(one.index_files()[0]) as other:
+                other.execute("DROP TABLE postings" if embedder is None else "DROP TABLE vectors")
+            if then == "written":
+                one.put("people", f"# People\n\n- numbat{number} is new\n")
+            elif then == "said":
+                await one.says(f"numbat{number} is new")
+            assert (await one.finds("redis cache"))[0] == "- redis for the cache"
+            assert (await one.finds("door code"))[0] == "the door code is quokka"
+            assert then == "asked" or f"numbat{number} is new" in (await one.finds(f"numbat{number}"))[0]
+            assert len(one.index_files()) == 1
 
 
 @pytest.mark.asyncio

@@ -6,6 +6,7 @@ import asyncio
 import sqlite3
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import UTC
 from itertools import accumulate
 from pathlib import Path
@@ -15,19 +16,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_core.forms.units import Unit, units_of
+from memory_core.gate import open_index
 from memory_core.ids import GroupScope, MessageKey, PageId
 from memory_core.layouts import Form
 from memory_core.ledger.transcript import TranscriptState
+from memory_core.loading import disclose
 from memory_core.ranking import scores
 from memory_core.search import ScopeSearch, Searches, strong
 from memory_core.search.fusion import NEAREST, near, order, shares
+from memory_core.search.hits import NEAR
 from memory_core.search.index_file import IndexFile
 from memory_core.search.meaning import FETCH, SLICE, Meaning, slices
 from memory_core.search.parts import Placed, held
 from memory_core.search.sources import TALK, Source
 from memory_core.search.vectors import Vectors, meaning_of
+from memory_core.session import Session
 from memory_core.store.tree import Tree
 from memory_core.terms import asked
+from tests.memory_core.loading_parts import group, record
 from tests.memory_core.search.embedders import GatedEmbedder, WordEmbedder
 from tests.memory_core.search.kit import BUILD, Memory, memory, searched
 from tests.memory_core.search.test_index_file import TEXT, sources
@@ -204,6 +210,26 @@ def test_without_an_embedder_nothing_of_it_is_loaded() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "[]"
+
+
+@pytest.mark.asyncio
+async def test_a_later_message_is_shown_the_nearest_three_and_a_person_too() -> None:
+    meaning = Meaning(WordEmbedder())
+    others = "".join(record("2026-04-01", f"Note {at}", f"lunch and the train {at}") for at in range(12))
+    held_record = record("2026-04-02", "The key", "it lies under the mat at the door")
+    handle = replace(
+        group(experience=f"# E\n\n{held_record}{others}").handle(BUILD), searches=Searches(None, meaning)
+    )
+    opened = await open_index(handle)
+    assert opened is not None
+    asked_for = "Schlüssel, Haustür, liegt?"
+    await opened.search(asked_for)
+    await meaning.settled()
+    found = await opened.search(asked_for)
+    assert (found[0].title, len(found)) == ("The key", NEAR)
+    session = Session().with_(await disclose(handle, Session(), "Which tasks are open?", title="#build"))
+    told = await disclose(handle, session, asked_for, title="#build")
+    assert "under the mat" in "".join(part.text for part in told.loaded), told.trail
 
 
 # -- in the background -----------------------------------------------------------------------------------------------

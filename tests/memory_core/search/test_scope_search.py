@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from datetime import UTC
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from memory_core.errors import StoreFailed
 from memory_core.ids import GroupScope, PageId
 from memory_core.messages import Voice
-from memory_core.search import Searches, telling
+from memory_core.search import ScopeSearch, Searches, telling
 from memory_core.search.sources import PIECE
 from memory_core.store.base import PageText
 from tests.memory_core.search.kit import BUILD, memory, searched
@@ -197,3 +198,14 @@ async def test_an_index_in_memory_needs_no_folder(tmp_path: Path) -> None:
         await one.says("the door code is quokka")
         assert await one.finds("quokka") == ["the door code is quokka"]
         assert not (tmp_path / ".remem").exists()
+
+
+@pytest.mark.asyncio
+async def test_what_was_noted_before_is_no_page_that_could_not_be_read(tmp_path: Path) -> None:
+    async with memory(tmp_path) as one:
+        one.put("experience", "# Experience\n\n- redis for the cache\n")
+        handle, notes = one.handles.open(BUILD), ["The budget of the index is no number."]
+        search = ScopeSearch(handle.store, handle.ledger, handle.layout, handle.searches, UTC)
+        (hit,) = await search.find("redis", notes, lambda page: True)
+        assert hit.placed.page == "experience"
+        assert len(notes) == 1
