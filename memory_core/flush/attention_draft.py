@@ -248,7 +248,8 @@ class AttentionDraft:
         """An item of the kind's section: a repeat adds its message, an opposite takes the other's place."""
         section, own = self._section(fact), words(fact.text)
         known: list[tuple[str, Words]] = [
-            (one, words(_SIGNED.sub("", one))) for one in listed.items(self._text, section)
+            (one, words(_SIGNED.sub("", one)))
+            for one in listed.items(self._text, section, listed.item_beside_records)
         ]
         keys = tuple(key for source in fact.sources for key in source.keys)
         old = best(words(fact.corrects), known) if fact.corrects else None
