@@ -85,5 +85,5 @@ def tell_boards(night: Night) -> None:
         lines = len(night.draft.texts[page].splitlines())
         if rule.form in (Form.ATTENTION, Form.ACTIVE) and rule.budget_lines and lines > rule.budget_lines:
             night.tally.over_budget.append(
-                f"{page}: {lines} of {rule.budget_lines} lines; blockers and a person's own lines stand until they are over"
+                f"{page}: {lines} of {rule.budget_lines} lines; blockers and your own lines stand until they are over"
             )
