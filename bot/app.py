@@ -53,11 +53,12 @@ from memory_core.lock import hold
 from memory_core.names import Names
 from memory_core.names_file import NamesFile
 from memory_core.redact import mask as redact
+from memory_core.search import Searches
 from memory_core.store.disk import Disk
 from memory_core.store.files import FileStores, OnRead, finished
 from memory_core.store.tree import Tree
 from memory_core.tokens import Counter, load_counter
-from memory_core.workspace import LEDGER, Workspace
+from memory_core.workspace import LEDGER, SEARCH, Workspace
 
 if TYPE_CHECKING:  # what models need is imported where one is set, and only there
     from bot.models.meter import LedgerMeter
@@ -162,7 +163,8 @@ async def opened(
             counter: Counter = await asyncio.to_thread(load_counter)
             await asyncio.to_thread(redact.load)
             await asyncio.to_thread(lexicon.load)
-            handles = Handles(stores, ledger, layout, counter, clock, here)
+            searches = Searches(settings.workspace / SEARCH)
+            handles = Handles(stores, ledger, layout, counter, clock, here, searches)
             overview = Aggregate(settings.workspace, layout, disk)
             meter: LedgerMeter | None = None
             if models is not None:
@@ -174,6 +176,7 @@ async def opened(
             await app.saving.finish_plans(await ledger.intake.scopes())
             async with _in_use(models, meter):
                 yield app
+            await asyncio.to_thread(searches.close)
         finally:
             await ledger.close()
     finally:
@@ -188,9 +191,11 @@ def _models(settings: Settings) -> Chosen | None:
         return None
     from bot.models import extraction, meter, speaker  # noqa: F401  # loaded here, where it may take its time
     from bot.models.providers import chosen
+    from bot.models.room import reads_nothing, require_room
 
-    models = chosen(settings)
-    for doubt in models.doubts:
+    models, counter = chosen(settings), load_counter()
+    require_room(models, settings, counter)
+    for doubt in (*models.doubts, *reads_nothing(models, counter)):
         _log.warning("a doubt about a model", doubt=doubt)
     return models
 

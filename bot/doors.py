@@ -17,7 +17,7 @@ from memory_core.candidates import Candidate
 from memory_core.disclosure import Disclosure
 from memory_core.errors import BadInput
 from memory_core.handle import Handle
-from memory_core.ids import PageId
+from memory_core.ids import Conversation, MessageKey, PageId
 from memory_core.layouts import TASKS, Kind
 from memory_core.loading import open_page, search_memory
 from memory_core.script import fold
@@ -41,7 +41,9 @@ class Doors:
     async def search(self, words: str) -> Disclosure:
         """The best matches that the conversation does not hold yet. Raises Denied, StoreError."""
         return await self._counted(
-            lambda: search_memory(self._handle, self._talk.session, words, title=self._ask.title)
+            lambda: search_memory(
+                self._handle, self._talk.session, words, title=self._ask.title, in_context=self._in_context
+            )
         )
 
     async def open(self, page: PageId) -> Disclosure:
@@ -77,6 +79,9 @@ class Doors:
                 standing.append(one)
         return standing
 
+    async def _in_context(self) -> frozenset[MessageKey]:
+        return frozenset(messages_of(self._ask))
+
     async def _is_new(self, candidate: Candidate) -> None:
         """One message gives one fact at once (memory_core.flush.write_now). Raises BadInput where it has."""
         if any(fold(one.body) == fold(candidate.body) for one in self.wishes):
@@ -94,6 +99,12 @@ class Doors:
             talk.disclosed(disclosure, self._ask.message.key)
             talk.last_disclosure = disclosure if first is None else _joined(first, disclosure)
             return disclosure
+
+
+async def in_context(handle: Handle, conversation: Conversation) -> frozenset[MessageKey]:
+    """What was said and stands in the conversation as it is recorded. Raises LedgerError."""
+    context = await handle.ledger.context(conversation)
+    return frozenset(entry.message.key for entry in (*context.tail, *context.fresh))
 
 
 def _joined(first: Disclosure, more: Disclosure) -> Disclosure:

@@ -27,7 +27,7 @@ from bot.admission import Admission, asks
 from bot.agent import Ask, Reply
 from bot.commands import Answer, Commands, gives
 from bot.conversations import Talk, to_its_end
-from bot.doors import Doors
+from bot.doors import Doors, in_context
 from bot.heard import concerns_us, event_of, masked, message_of
 from bot.joining import Joining
 from bot.models.failures import reason
@@ -60,7 +60,7 @@ from memory_core.disclosure import Disclosure
 from memory_core.errors import LedgerError, LedgerFailed, RememError, StoreError
 from memory_core.extract import at_once
 from memory_core.flush.engine import Trigger
-from memory_core.gate import fingerprint, persona
+from memory_core.gate import fingerprint, persona, revise_search
 from memory_core.handle import Handle
 from memory_core.ids import MessageKey, RoomKind, Scope
 from memory_core.ledger.base import Hit
@@ -200,6 +200,7 @@ class Turn:
             case Happening.EDIT | Happening.DELETE:
                 talk.tokens = None
                 await self._schedule.active(incoming.conversation, scope)  # what was made of it is to be corrected
+                await revise_search(self._parts.handles.open(scope))
 
     async def _no_memory(self, incoming: Incoming, why: str) -> None:
         """A room without memory says so in one line, and only to who addresses us there."""
@@ -367,7 +368,14 @@ class Turn:
     async def _disclose(self, incoming: Incoming, handle: Handle, talk: Talk) -> Disclosure:
         """What the agent may see of the scope's memory for this message; it counts in the conversation's session."""
         title, mode = incoming.room.title, self._parts.mode
-        disclosure = await disclose(handle, talk.session, message_of(incoming).text, title=title, mode=mode)
+        disclosure = await disclose(
+            handle,
+            talk.session,
+            message_of(incoming).text,
+            title=title,
+            mode=mode,
+            in_context=partial(in_context, handle, incoming.conversation),
+        )
         talk.disclosed(disclosure, message_of(incoming).key)
         talk.last_disclosure = disclosure
         for note in disclosure.notes:

@@ -22,6 +22,7 @@ from memory_core.errors import RememError
 from memory_core.flush.plans import Receipt
 from memory_core.flush.raw_notes import erase_raw
 from memory_core.flush.steps import last_step
+from memory_core.gate import revise_search
 from memory_core.handle import Handles
 from memory_core.ids import GroupScope, Scope
 from memory_core.ledger.base import Intake
@@ -72,6 +73,14 @@ class Upkeep:
             return 0
         return sum([await self._erase(scope) for scope in scopes])
 
+    async def revise(self) -> None:
+        """Take what is gone out of every index of search: what a hand removed, and what a stop came between."""
+        try:
+            for scope in await self._intake.known():
+                await revise_search(self._handles.open(scope))
+        except RememError as refused:
+            _log.error("what is gone may stand in an index of search still", why=str(refused))
+
     async def overview(self, *, now: bool = False) -> None:
         """Write the overview if a save made it old and the last one is a minute ago; `now`: in any case."""
         now_s = self._clock.monotonic_s()
@@ -107,6 +116,7 @@ class Upkeep:
             if swept_s is None or now_s - swept_s >= SWEEP_S:
                 swept_s = now_s
                 await self.sweep()
+                await self.revise()
             await self.overview()
             await asyncio.sleep(OVERVIEW_S)
 
@@ -124,6 +134,8 @@ class Upkeep:
         try:
             erased = await handle.ledger.erase(before)
             lines = await erase_raw(handle, day_in(await zone_of(handle), before))
+            if erased or lines:
+                await revise_search(handle)
         except RememError as refused:
             _log.error("raw text is not erased yet", scope=scope.key, why=str(refused))
             return 0

@@ -20,22 +20,22 @@ Not here: how much may be disclosed (memory_core.loading, session, budget).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta, tzinfo
 from types import MappingProxyType
 
-from memory_core import search
 from memory_core.clock import day_in
 from memory_core.conventions import conventions_in, is_convention
 from memory_core.errors import Denied, PageBlocked, UnknownPage
 from memory_core.forms.tasks import Task
 from memory_core.forms.tasks import parse as parse_tasks
 from memory_core.handle import Handle
-from memory_core.ids import GroupScope, PageId, Scope
+from memory_core.ids import GroupScope, MessageKey, PageId, Scope
 from memory_core.index import Index, Route, parse
 from memory_core.layouts import INDEX, TASKS, Form, PageRule, Slot, Table, journal_page
-from memory_core.search import Found, Placed
+from memory_core.search import TALK, Found, Hit, Placed, ScopeSearch, found, gather
 from memory_core.store.base import PageText, Stamp
 from memory_core.task_list import task_list
 
@@ -49,6 +49,7 @@ __all__ = [
     "open_index",
     "open_tasks",
     "persona",
+    "revise_search",
 ]
 
 DENIALS: Mapping[str, str] = MappingProxyType(
@@ -103,6 +104,17 @@ async def fingerprint(handle: Handle, page: PageId) -> str:
     """
     stamp = await handle.store.stamp(page)
     return stamp.sha256 if stamp is not None else ""
+
+
+async def revise_search(handle: Handle) -> None:
+    """Let the search index of the scope, if it has one, hold nothing that is gone. Raises StoreError, LedgerError."""
+    if not await asyncio.to_thread(handle.searches.has, handle.scope):
+        return
+    opened = await open_index(handle)
+    if opened is None:
+        await asyncio.to_thread(handle.searches.remove, handle.scope)
+    else:
+        await opened.catch_up()
 
 
 async def persona(handle: Handle) -> str:
@@ -203,26 +215,45 @@ class OpenIndex:
         return await self._handle.store.stamp(page)
 
     async def search(self, words: str, limit: int = 10) -> tuple[Found, ...]:
-        """The best matches in this scope's pages, journals and archive. Raises StoreError."""
-        return await search.find(self._handle.store, self._handle.table, words, limit, dead=self.dead)
+        """The best matches in this scope's pages, journals and archive, and in what was said. Raises RememError."""
+        return tuple(found(hit) for hit in (await self.hits(words, []))[:limit])
 
-    async def units(
-        self, unread: list[str], pages: Sequence[PageId] | None = None, *, recent: bool = False
-    ) -> tuple[Placed, ...]:
-        """What a search looks through: the parts of `pages`, else of all that may be searched.
+    async def hits(
+        self, words: str, unread: list[str], *, recent: bool = False, without: Collection[MessageKey] = ()
+    ) -> tuple[Hit, ...]:
+        """What fits `words`, best first, of the whole scope.
 
         `recent`: without the archive and the journals that are older than RECENT_DAYS, for searches nobody asked for.
-        Pages that could not be read are told in `unread`. Conventions that a routed page names may be read from now
-        on. Raises StoreError when the pages cannot be listed.
+        `without`: messages that the conversation holds. Pages that could not be read are told in `unread`. Raises
+        StoreError, LedgerFailed.
+        """
+        dead = self.dead
+
+        def wanted(page: PageId) -> bool:
+            return page == TALK or (page not in dead and (not recent or self._is_recent(page)))
+
+        hits = await self._search.find(words, unread, wanted)
+        return tuple(hit for hit in hits if hit.placed.message is None or hit.placed.message not in without)
+
+    async def units(self, unread: list[str], pages: Sequence[PageId]) -> tuple[Placed, ...]:
+        """The parts of `pages`, as far as they may be searched. Pages that could not be read are told in `unread`.
+
+        Conventions that a routed page names may be read from now on.
         """
         store, table = self._handle.store, self._handle.table
-        wanted = await store.pages() if pages is None else pages
-        wanted = [page for page in wanted if not recent or self._is_recent(page)]
-        placed = await search.gather(store, table, search.searchable(table, wanted, self.dead), unread)
-        if pages is not None:
-            for one in placed:
-                self._named.update(() if self.refusal(one.page) else conventions_in(one.unit.text, table))
+        placed = await gather(store, table, [page for page in pages if page not in self.dead], unread)
+        for one in placed:
+            self._named.update(() if self.refusal(one.page) else conventions_in(one.unit.text, table))
         return placed
+
+    async def catch_up(self) -> None:
+        """Make the search index hold what is there now, and nothing else. Raises StoreError, LedgerError."""
+        await self._search.catch_up()
+
+    @property
+    def _search(self) -> ScopeSearch:
+        handle = self._handle
+        return ScopeSearch(handle.store, handle.ledger, handle.layout, handle.searches, self.zone)
 
     @property
     def dead(self) -> frozenset[PageId]:

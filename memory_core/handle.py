@@ -6,7 +6,7 @@ go through the flush and the commands of memory_core. Nothing outside memory_cor
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
 
 from memory_core.clock import Clock
@@ -14,6 +14,7 @@ from memory_core.errors import BadInput
 from memory_core.ids import GroupScope, Scope
 from memory_core.layouts import Layout, Table
 from memory_core.ledger.base import ScopeLedger, ScopeLedgers
+from memory_core.search import Searches
 from memory_core.store.base import Store, Stores
 from memory_core.tokens import Counter
 
@@ -32,6 +33,8 @@ class Handle:
     clock: Clock
     host_zone: tzinfo = UTC
     """The zone of this scope until its index names one."""
+    searches: Searches = field(default_factory=Searches)
+    """Where the index of this scope's search is."""
 
     def __post_init__(self) -> None:
         if self.store.scope != self.ledger.scope:
@@ -63,8 +66,10 @@ class Handles:
     counter: Counter
     clock: Clock
     host_zone: tzinfo = UTC
+    searches: Searches = field(default_factory=Searches)
+    """The indexes of search; by default in memory."""
 
     def open(self, scope: Scope) -> Handle:
         """The handle bound to `scope`."""
         store, ledger = self.stores.open(scope), self.ledgers.open(scope)
-        return Handle(store, ledger, self.layout, self.counter, self.clock, self.host_zone)
+        return Handle(store, ledger, self.layout, self.counter, self.clock, self.host_zone, self.searches)

@@ -37,14 +37,19 @@ def within(text: str, limit_tokens: int, counter: Counter) -> tuple[str, tuple[s
     return fits, tuple(name for name, _ in groups[:kept])
 
 
+def first_of(names: Sequence[str]) -> tuple[str, ...]:
+    """The first few names, and how many more there are: an index may have thousands of lines too many."""
+    more = (f"and {len(names) - _NAMED} more",) if len(names) > _NAMED else ()
+    return (*names[:_NAMED], *more)
+
+
 def _without(text: str, lines: Sequence[Line], groups: Sequence[tuple[str, frozenset[int]]]) -> str:
     """The text without those groups of lines, and with a line that names them."""
     gone = {at for _, group in groups for at in group}
     rest = "".join(line.whole for at, line in enumerate(lines) if at not in gone).rstrip("\r\n")
-    names = [name for name, _ in groups[:_NAMED]]
-    more = f"; and {len(groups) - _NAMED} more" if len(groups) > _NAMED else ""
+    named = "; ".join(first_of([name for name, _ in groups]))
     newline = newline_of(text)
-    note = f"> Left out, because the index is over its budget: {'; '.join(names)}{more}."
+    note = f"> Left out, because the index is over its budget: {named}."
     return f"{rest}{newline}{newline}{note}{newline}"
 
 

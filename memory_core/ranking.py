@@ -10,21 +10,24 @@ A part's score is a sum of shares, each between 0 and 1 of the best part's:
     answer           the part before it asks for what the question asks for
     phrase           pairs of words that stand together in both
     cover            how much of the question it holds, however often
-    newness          its place among all parts: of two that fit alike, the newer one
+    newness          its place in time among all parts: of two that fit alike, the newer one
 
 A part that stands for itself (a record) is a session of its own; its neighbours and session are itself, so that the
 formula falls back to BM25. The weights were found on LoCoMo (two persons, short lines) and GateMem (twelve persons,
 long ones) together, with `python -m tests.bench recall`; one set serves both, and it is the only one.
 
+What a question needs to know of every part (a `Shelf`) is small and the same for all questions; where the terms of
+a question stand (`Places`) is looked up for each. Only parts that hold a term, or stand near one, have a score.
 Words that occur in no part weigh nothing, so a part's score depends on its own scope alone.
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 
 OWN, NEAR, NEAR_TWO, SESSION = 0.7, 0.55, 0.6, 0.25
@@ -32,22 +35,34 @@ SPEAKER, ANSWER, PHRASE, COVER, NEWNESS = 0.8, 0.3, 0.2, 0.15, 0.15
 
 _SATURATION = 1.2
 _LENGTH = 0.4
+_REACH = 2
+"""How far a neighbour may stand."""
+_UNDATED = 0.5
+"""The newness of what has no date."""
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """What ranking must know of a part: its terms, and how often; the pairs that stand together in it.
+class Spot:
+    """What ranking must know of a part, whatever is asked: how many terms it has, and where it stands.
 
-    Parts with the same `session` stand in the order in which they were said. `speaker` is the terms of who said it.
-    `asks`: it is a question.
+    Parts with the same `session` stand side by side, in the order in which they were said. `at` is its time in any
+    growing unit, None where it has none; `speaker` the terms of who said it. `asks`: it is a question.
     """
 
-    counts: Mapping[str, int]
     length: int
-    pairs: frozenset[tuple[str, str]]
     session: str
+    at: float | None = None
     speaker: frozenset[str] = frozenset()
     asks: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where the terms of a question stand: for each term how often which part holds it (by its number), and for each
+    part that holds some how many pairs of the question stand together in it."""
+
+    counts: Mapping[str, Mapping[int, int]]
+    pairs: Mapping[int, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,77 +75,101 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """Parts in their order, those of a session side by side, with what every question needs to know of them.
+    """Parts in their order, with what every question needs to know of them.
 
-    `first` and `last` are for each part the ends of its session, `until` the length of all parts before each.
+    `first` and `last` are for each part the ends of its session, `until` the length of all parts before each,
+    `newness` its place in time from 0 to 1, `near_length` the mean length of a part with so many neighbours.
     """
 
-    parts: tuple[Part, ...]
-    first: tuple[int, ...]
-    last: tuple[int, ...]
-    until: tuple[int, ...]
-
-    @property
-    def starts(self) -> tuple[int, ...]:
-        """The first part of every session."""
-        return tuple(dict.fromkeys(self.first))
+    spots: Sequence[Spot]
+    first: Sequence[int]
+    last: Sequence[int]
+    until: Sequence[int]
+    newness: Sequence[float]
+    near_length: Sequence[float]
+    sessions: int
+    speakers: Mapping[str, Sequence[int]]
 
     def around(self, number: int, reach: int) -> range:
         """The part and `reach` parts before and after it, of its session."""
         return range(max(self.first[number], number - reach), min(self.last[number], number + reach) + 1)
 
-    def length(self, numbers: range) -> int:
+    def near(self, number: int, reach: int) -> int:
         """How many terms these parts hold together."""
-        return self.until[numbers.stop] - self.until[numbers.start]
+        start = max(self.first[number], number - reach)
+        return self.until[min(self.last[number], number + reach) + 1] - self.until[start]
 
 
-def shelf(parts: Sequence[Part]) -> Shelf:
+def shelf(spots: Sequence[Spot]) -> Shelf:
     """The parts, ready for questions."""
     first: list[int] = []
-    for number, part in enumerate(parts):
-        goes_on = number > 0 and parts[number - 1].session == part.session
+    for number, spot in enumerate(spots):
+        goes_on = number > 0 and spots[number - 1].session == spot.session
         first.append(first[-1] if goes_on else number)
     last: list[int] = []
-    for number in range(len(parts) - 1, -1, -1):
-        goes_on = number + 1 < len(parts) and first[number + 1] == first[number]
+    for number in range(len(spots) - 1, -1, -1):
+        goes_on = number + 1 < len(spots) and first[number + 1] == first[number]
         last.append(last[-1] if goes_on else number)
-    until = tuple(accumulate((part.length for part in parts), initial=0))
-    return Shelf(tuple(parts), tuple(first), tuple(reversed(last)), until)
+    last.reverse()
+    until = tuple(accumulate((spot.length for spot in spots), initial=0))
+    speakers: dict[str, list[int]] = defaultdict(list)
+    for number, spot in enumerate(spots):
+        for term in spot.speaker:
+            speakers[term].append(number)
+    sessions = sum(number == start for number, start in enumerate(first))
+    held = Shelf(spots, first, last, until, _newness(spots), (), sessions, dict(speakers))
+    total = max(1, len(spots))
+    means = [
+        sum(held.near(number, reach) for number in range(len(spots))) / total or 1.0 for reach in range(_REACH + 1)
+    ]
+    return Shelf(spots, first, last, until, held.newness, means, sessions, held.speakers)
 
 
-def scores(held: Shelf, asked: Sequence[str]) -> tuple[Score, ...]:
-    """The score of every part for the terms of a question, in the order of the shelf."""
-    found = {term: holding for term in dict.fromkeys(asked) if (holding := _holding(held, term))}
-    total = len(held.parts)
-    if not found:
-        return (Score(0.0, 0),) * total
-    own = _bm25(found, [part.length for part in held.parts])
-    value = [0.0] * total
+def scores(held: Shelf, found: Places, asked: Sequence[str]) -> dict[int, Score]:
+    """The scores of the parts that fit the terms of a question, by their numbers; none where no part holds any."""
+    counts = {term: holding for term, holding in found.counts.items() if holding}
+    if not counts:
+        return {}
+    own = _bm25(counts, len(held.spots), held.near_length[0], lambda number: held.spots[number].length)
+    near = [_near(held, counts, reach) for reach in range(1, _REACH + 1)]
+    value = dict.fromkeys(near[-1], 0.0)
     _add(value, own, OWN)
-    _add(value, _near(held, found, 1), NEAR)
-    _add(value, _near(held, found, 2), NEAR_TWO)
-    _add(value, _by_session(held, found), SESSION)
+    _add(value, near[0], NEAR)
+    _add(value, near[1], NEAR_TWO)
+    _add(value, _by_session(held, counts, value), SESSION)
     _add(value, _answers(held, own), ANSWER)
-    _add(value, _phrases(held, frozenset(pairwise(asked))), PHRASE)
-    _add(value, _cover(found, total), COVER)
-    _add(value, range(total), NEWNESS)
-    named = frozenset(asked)
-    for number, part in enumerate(held.parts):
-        if not part.speaker.isdisjoint(named):
+    _add(value, found.pairs, PHRASE)
+    _add(value, _cover(counts, len(held.spots)), COVER)
+    for number in value:
+        value[number] += NEWNESS * held.newness[number]
+    for number in {number for term in asked for number in held.speakers.get(term, ())}:
+        if number in value:
             value[number] += SPEAKER
-    shared = Counter(number for holding in found.values() for number in holding)
-    return tuple(Score(value[number], shared[number]) for number in range(total))
+    shared: dict[int, int] = defaultdict(int)
+    for holding in counts.values():
+        for number in holding:
+            shared[number] += 1
+    return {number: Score(score, shared.get(number, 0)) for number, score in value.items()}
 
 
-def own_words(held: Shelf, asked: Sequence[str]) -> tuple[float, ...]:
+def own_words(held: Shelf, found: Places) -> dict[int, float]:
     """BM25 of each part alone: the first share, and what the whole formula is measured against."""
-    found = {term: holding for term in dict.fromkeys(asked) if (holding := _holding(held, term))}
-    return tuple(_bm25(found, [part.length for part in held.parts]))
+    return _bm25(found.counts, len(held.spots), held.near_length[0], lambda number: held.spots[number].length)
 
 
-def _holding(held: Shelf, term: str) -> dict[int, int]:
-    """How often each part holds the term."""
-    return {number: count for number, part in enumerate(held.parts) if (count := part.counts.get(term, 0))}
+def pairs_of(terms: Sequence[str]) -> frozenset[tuple[str, str]]:
+    """The pairs of terms that stand together."""
+    return frozenset(pairwise(terms))
+
+
+def _newness(spots: Sequence[Spot]) -> list[float]:
+    """Each part's place in time: 1 is the newest; what has no date stands in the middle."""
+    times = sorted(spot.at for spot in spots if spot.at is not None)
+    span = max(1, len(times) - 1)
+    return [
+        _UNDATED if spot.at is None else (bisect_left(times, spot.at) + bisect_right(times, spot.at) - 1) / 2 / span
+        for spot in spots
+    ]
 
 
 def _weight(holding: int, total: int) -> float:
@@ -138,21 +177,21 @@ def _weight(holding: int, total: int) -> float:
     return math.log(1 + (total - holding + 0.5) / (holding + 0.5))
 
 
-def _bm25(found: Mapping[str, Mapping[int, int]], lengths: Sequence[int]) -> list[float]:
-    """BM25 of every text that holds a term; `lengths` are the texts'."""
-    mean = sum(lengths) / max(1, len(lengths)) or 1.0
-    values = [0.0] * len(lengths)
+def _bm25(
+    found: Mapping[str, Mapping[int, int]], total: int, mean: float, length: Callable[[int], int]
+) -> dict[int, float]:
+    """BM25 of every text that holds a term; there are `total` texts, `mean` terms long."""
+    values: dict[int, float] = defaultdict(float)
     for holding in found.values():
-        weight = _weight(len(holding), len(lengths)) * (_SATURATION + 1)
+        weight = _weight(len(holding), total) * (_SATURATION + 1)
         for number, count in holding.items():
-            norm = _SATURATION * (1 - _LENGTH + _LENGTH * lengths[number] / mean)
+            norm = _SATURATION * (1 - _LENGTH + _LENGTH * length(number) / mean)
             values[number] += weight * count / (count + norm)
     return values
 
 
-def _near(held: Shelf, found: Mapping[str, Mapping[int, int]], reach: int) -> list[float]:
+def _near(held: Shelf, found: Mapping[str, Mapping[int, int]], reach: int) -> dict[int, float]:
     """BM25 over each part together with `reach` parts before and after it."""
-    lengths = [held.length(held.around(number, reach)) for number in range(len(held.parts))]
     spread: dict[str, dict[int, int]] = {}
     for term, holding in found.items():
         counts: dict[int, int] = defaultdict(int)
@@ -160,38 +199,34 @@ def _near(held: Shelf, found: Mapping[str, Mapping[int, int]], reach: int) -> li
             for near in held.around(number, reach):
                 counts[near] += count
         spread[term] = counts
-    return _bm25(spread, lengths)
+    return _bm25(spread, len(held.spots), held.near_length[reach], lambda number: held.near(number, reach))
 
 
-def _by_session(held: Shelf, found: Mapping[str, Mapping[int, int]]) -> list[float]:
-    """BM25 over whole sessions, told to each of their parts."""
-    places = {first: place for place, first in enumerate(held.starts)}
+def _by_session(
+    held: Shelf, found: Mapping[str, Mapping[int, int]], numbers: Mapping[int, float]
+) -> dict[int, float]:
+    """BM25 over whole sessions, told to those of their parts that are looked at."""
     merged: dict[str, dict[int, int]] = {}
     for term, holding in found.items():
         counts: dict[int, int] = defaultdict(int)
         for number, count in holding.items():
-            counts[places[held.first[number]]] += count
+            counts[held.first[number]] += count
         merged[term] = counts
-    values = _bm25(merged, [held.length(range(first, held.last[first] + 1)) for first in places])
-    return [values[places[first]] for first in held.first]
+    mean = held.until[-1] / max(1, held.sessions) or 1.0
+    values = _bm25(merged, held.sessions, mean, lambda first: held.until[held.last[first] + 1] - held.until[first])
+    return {number: values[held.first[number]] for number in numbers}
 
 
-def _answers(held: Shelf, own: Sequence[float]) -> list[float]:
+def _answers(held: Shelf, own: Mapping[int, float]) -> dict[int, float]:
     """For each part how well the question before it fits."""
-    return [
-        own[number - 1] if number > held.first[number] and held.parts[number - 1].asks else 0.0
-        for number in range(len(held.parts))
-    ]
+    return {
+        number + 1: value for number, value in own.items() if held.spots[number].asks and number < held.last[number]
+    }
 
 
-def _phrases(held: Shelf, pairs: frozenset[tuple[str, str]]) -> list[int]:
-    """How many pairs of the question each part holds."""
-    return [len(pairs & part.pairs) for part in held.parts]
-
-
-def _cover(found: Mapping[str, Mapping[int, int]], total: int) -> list[float]:
+def _cover(found: Mapping[str, Mapping[int, int]], total: int) -> dict[int, float]:
     """The weight of the question's terms that each part holds, however often."""
-    values = [0.0] * total
+    values: dict[int, float] = defaultdict(float)
     for holding in found.values():
         weight = _weight(len(holding), total)
         for number in holding:
@@ -199,9 +234,9 @@ def _cover(found: Mapping[str, Mapping[int, int]], total: int) -> list[float]:
     return values
 
 
-def _add(value: list[float], more: Sequence[float], weight: float) -> None:
+def _add(value: dict[int, float], more: Mapping[int, float] | Mapping[int, int], weight: float) -> None:
     """Add shares of the best, so weighted."""
-    best = max(more, default=0.0)
+    best = max(more.values(), default=0.0)
     if best > 0:
-        for number, one in enumerate(more):
+        for number, one in more.items():
             value[number] += weight * one / best

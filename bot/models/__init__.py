@@ -8,6 +8,7 @@ model is set: whoever runs without one pays nothing for it.
     prompt       a question → persona, rules, protocol; then the conversation with its disclosures
     words, marks what a model is always told; what is ours in a prompt, and what is data
     request      prompt → requests that fit into the window, also after calls of tools
+    room         does the window hold a turn at all? Said at the start
     tools        what the model may call; all of it through the doors of one scope
     visible      what a person sees of what a model writes
     quoting      which records an answer quotes

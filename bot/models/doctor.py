@@ -28,8 +28,10 @@ from pydantic_ai.usage import UsageLimits
 from adapters.base import Check
 from bot.models.failures import Failure, ModelFailed, failed, foreign, translated
 from bot.models.providers import Chosen, chosen, parts_of, window_of
+from bot.models.room import reads_nothing, require_room
 from bot.settings import Settings
 from memory_core.errors import BadInput
+from memory_core.tokens import load_counter
 
 ASK_S = 30.0
 """The longest that one question takes."""
@@ -51,10 +53,16 @@ async def model_checks(settings: Settings) -> tuple[Check, ...]:
     """What is found of the models that are set."""
     try:
         models = await asyncio.to_thread(chosen, settings)
+        counter = await asyncio.to_thread(load_counter)
+        require_room(models, settings, counter)
     except BadInput as refused:
         return (Check("model", ok=False, found="cannot be used", next_step=str(refused)),)
     checks = [
         Check("model", ok=True, found="of a name that is not known", next_step=doubt) for doubt in models.doubts
+    ]
+    checks += [
+        Check("model", ok=True, found="with a small window", next_step=small)
+        for small in reads_nothing(models, counter)
     ]
     for model in _each(models):
         async with model:

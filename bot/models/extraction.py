@@ -1,6 +1,7 @@
 """What of a conversation is worth keeping, read by a model. An `Extractor`, with the rules behind it.
 
     nobody spoke, or only thanks and greetings     nothing; the model is not asked
+    the model's window holds no conversation       the rules; the model is not asked
     the conversation in windows (windows)          each is asked for in the shape that worked last (memory_call)
       an answer that can be read                   its drafts are held against the messages (evidence)
       no use, cut, refused                         one more try in the other shape; then the rules for this window,
@@ -19,6 +20,7 @@ is logged, only counts.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter as Tally
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -64,6 +66,18 @@ class _Work:
     counts: Tally[str] = field(default_factory=Tally)
 
 
+def least_window_tokens(counter: Counter) -> int:
+    """The smallest window into which the least of a conversation goes, with the frame around it and an answer."""
+    envelope = counter.count(ENVELOPE)
+    windows_tokens = range(envelope, 4 * (envelope + LEAST_TOKENS + _ANSWER_TOKENS))
+    return windows_tokens[bisect_left(windows_tokens, LEAST_TOKENS, key=lambda one: _room_tokens(one, envelope))]
+
+
+def _room_tokens(window_tokens: int, envelope_tokens: int) -> int:
+    """What the frame and the answer leave for the conversation."""
+    return window_tokens - envelope_tokens - min(_ANSWER_TOKENS, window_tokens // 4)
+
+
 class ModelExtractor:
     """Candidates by a model. `fallback` are the rules, `window_tokens` what fits into one request to the model."""
 
@@ -96,6 +110,8 @@ class ModelExtractor:
         if not any(one.voice is Voice.PERSON and not is_pleasantry(one.text) for one in request.messages):
             return ()
         limit = self._limit_tokens()
+        if limit < LEAST_TOKENS:  # told at the start and by `remem doctor` (bot.models.room)
+            return await self._fallback.extract(request)
         work = _Work(request, lines_of(request, limit, self._counter))
         for window in windows([line.cost_tokens for line in work.lines], limit):
             await self._window(work, window, limit)
@@ -110,8 +126,7 @@ class ModelExtractor:
         if not self._envelope_tokens:
             self._envelope_tokens = self._counter.count(ENVELOPE)
         ours = int(self._window_tokens / max(self._meter.factor(self._model.model_name), 0.1))
-        room = ours - self._envelope_tokens - min(_ANSWER_TOKENS, ours // 4)
-        return max(LEAST_TOKENS, min(room, WINDOW_TOKENS))
+        return min(_room_tokens(ours, self._envelope_tokens), WINDOW_TOKENS)
 
     async def _window(self, work: _Work, window: Window, limit: int) -> None:
         """Read one window, as well as it can be read. Raises ModelFailed where it is the provider's trouble."""

@@ -18,6 +18,8 @@ from memory_core.text import LINE_BREAK, one_line
 
 MEMORY = "memory"
 RULES = "group-rules"
+LABEL_CHARACTERS = 80
+"""How much of a name, a title or a page is told."""
 
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufeff\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _HIDDEN = "[\\s/\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufe0e\ufe0f\ufeff]*"
@@ -65,7 +67,7 @@ def indented(text: str) -> str:
     return text.replace("\n", "\n  ")
 
 
-def label(text: str, limit: int = 80) -> str:
+def label(text: str, limit: int = LABEL_CHARACTERS) -> str:
     """A name, a title or a page on one line, without the characters that our lines are made of."""
     return data(one_line(text, limit)).translate(_LABEL)
 

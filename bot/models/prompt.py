@@ -33,6 +33,7 @@ from memory_core.disclosure import Disclosure, Loaded
 from memory_core.ids import MessageKey, PersonKey
 from memory_core.index_lines import Part, outline
 from memory_core.layouts import INDEX
+from memory_core.loading.budget import SMALLEST_TOKENS
 from memory_core.messages import Message, Voice
 from memory_core.tokens import Counter, cut
 
@@ -40,9 +41,13 @@ PER_ITEM_TOKENS = 6
 """What a provider adds to each message: its role, its ends."""
 PERSONA_SHARE = 0.25
 """Which part of the window SOUL.md may take."""
+PERSONA_GOES_ON = "[SOUL.md goes on; it does not fit into the model's window]"
 STEPS = 4
 """In so many steps of the room the cut moves."""
 GOES_ON = "[the conversation goes on]"
+_MESSAGE_GOES_ON = "\n  [the message goes on; the rest does not fit into the request]"
+_LARGE = 9_999
+"""A number as long as those in our lines become."""
 _LEFT_OUT_LINES = 6
 
 
@@ -85,42 +90,55 @@ class Measure:
         return cut(text, max(0, math.floor(limit_tokens / self.factor)), self.counter)
 
 
-def head(ask: Ask, measure: Measure, window_tokens: int) -> str:
+def head(ask: Ask, measure: Measure, persona_tokens: int) -> str:
     """Persona, our rules, the protocol, the place: stable. A persona that is too long is cut, and says so."""
     persona = ask.persona.strip() or DEFAULT_PERSONA
-    limit = int(window_tokens * PERSONA_SHARE)
-    if measure.text(persona) > limit:
-        persona = f"{measure.cut(persona, limit)}\n[SOUL.md goes on; it does not fit into the model's window]"
+    if measure.text(persona) > persona_tokens:
+        kept = measure.cut(persona, persona_tokens - measure.text(PERSONA_GOES_ON) - 1)
+        persona = f"{kept}\n{PERSONA_GOES_ON}".strip()
     title = label(ask.title)
     place = "This is a private conversation with one person." if ask.direct else f"This is the group {title}."
+    return framed(persona, place)
+
+
+def framed(persona: str, place: str) -> str:
+    """Our rules and the protocol between a persona and a place."""
     return "\n\n".join([persona, OUR_RULES, PROTOCOL, place])
 
 
-def items(ask: Ask) -> tuple[Item, ...]:
-    """The conversation with its disclosures, oldest first; the message that is answered is the last."""
-    names = _Names()
+def items(ask: Ask, missing: set[str] | None = None) -> tuple[Item, ...]:
+    """The conversation with its disclosures, oldest first; the message that is answered is the last.
+
+    `missing` takes up what is said not to be shown.
+    """
+    names, missing = _Names(), set[str]() if missing is None else missing
     told: list[Item] = []
     at = _shown(ask)
     if (root := _root(ask)) is not None:
         told.append(_item(ask, root, names))
-    told += [item for disclosure in at.get(None, ()) for item in shown(disclosure)]
+    told += _all_shown(at.get(None, ()), missing)
     for message in _in_order(ask):
         own, *brought = at.get(message.key, ()) or (None,)
-        told += shown(own) if own is not None else ()
+        told += shown(own, missing) if own is not None else ()
         told.append(_item(ask, message, names))
-        told += [item for disclosure in brought for item in shown(disclosure)]
-    own, *brought = at.get(ask.message.key, ()) or (None,)
-    told += shown(own) if own is not None else ()
-    told += [item for disclosure in brought for item in shown(disclosure)]
+        told += _all_shown(brought, missing)
+    told += _all_shown(at.get(ask.message.key, ()), missing)
     told += _notes(ask, root, names)
     return (*told, _item(ask, ask.message, names))
 
 
-def shown(disclosure: Disclosure) -> tuple[Item, ...]:
-    """What a disclosure shows, as data with page, step and source; a group's rules for themselves."""
+def shown(disclosure: Disclosure, missing: set[str]) -> tuple[Item, ...]:
+    """What a disclosure shows, as data with page, step and source; a group's rules for themselves.
+
+    What it could not show is said once: `missing` is what was said before, and takes up what is said now.
+    """
     found = [item for part in disclosure.loaded for item in _part(disclosure, part)]
-    left = _left_out(disclosure)
+    left = _left_out(disclosure, missing)
     return (*found, *([Item(ItemKind.MEMORY, left)] if left else []))
+
+
+def _all_shown(disclosures: Sequence[Disclosure], missing: set[str]) -> list[Item]:
+    return [item for disclosure in disclosures for item in shown(disclosure, missing)]
 
 
 def _part(disclosure: Disclosure, part: Loaded) -> Iterator[Item]:
@@ -136,9 +154,11 @@ def _rules(index: str) -> str:
     return "\n".join(lines)
 
 
-def _left_out(disclosure: Disclosure) -> str:
-    """What was not shown for want of room, in a few lines; '' where nothing was."""
+def _left_out(disclosure: Disclosure, missing: set[str]) -> str:
+    """What was not shown for want of room, in a few lines, but for what was said to be missing; '' for nothing."""
     lines = [f"{part.page}: {part.what}: {part.why}" for part in disclosure.left_out]
+    lines = [line for line in dict.fromkeys(lines) if line not in missing]
+    missing.update(lines)
     more = [f"and {len(lines) - _LEFT_OUT_LINES} more"] if len(lines) > _LEFT_OUT_LINES else []
     told = "\n".join(["[not shown:", *lines[:_LEFT_OUT_LINES], *more, "]"])
     return block(MEMORY, told, {"source": disclosure.title}) if lines else ""
@@ -273,6 +293,12 @@ def _place(told: Sequence[Item], gone: set[int]) -> int:
     return sum(at not in gone for at in range(min(gone)))
 
 
+def least_question_tokens(measure: Measure) -> int:
+    """The room of a conversation in which a question can be asked: a cut message, and the line for what is gone."""
+    cut_tokens = SMALLEST_TOKENS + measure.text(_MESSAGE_GOES_ON) + PER_ITEM_TOKENS
+    return measure.item(_cut_line(_LARGE, _LARGE)) + cut_tokens
+
+
 def _cut_line(messages: int, pages: int) -> Item:
     what = [f"{messages} earlier messages"] if messages else []
     what += [f"{pages} pieces of memory shown earlier"] if pages else []
@@ -280,9 +306,8 @@ def _cut_line(messages: int, pages: int) -> Item:
 
 
 def _shortened(item: Item, room_tokens: int, measure: Measure) -> Item:
-    line = "\n  [the message goes on; the rest does not fit into the request]"
-    text = measure.cut(item.text, room_tokens - PER_ITEM_TOKENS - measure.text(line) - 1)
-    return replace(item, text=f"{text}{line}" if text else "")
+    text = measure.cut(item.text, room_tokens - PER_ITEM_TOKENS - measure.text(_MESSAGE_GOES_ON) - 1)
+    return replace(item, text=f"{text}{_MESSAGE_GOES_ON}" if text else "")
 
 
 def messages(told: Sequence[Item]) -> list[ModelMessage]:

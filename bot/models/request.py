@@ -9,6 +9,7 @@ then the texts that tools brought, oldest first. What has no room even then is t
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -25,8 +26,21 @@ from pydantic_ai.messages import (
 
 from bot.agent import Ask
 from bot.models.failures import Failure, failed
-from bot.models.prompt import PER_ITEM_TOKENS, ItemKind, Measure, fitted, head, items, messages
+from bot.models.marks import LABEL_CHARACTERS
+from bot.models.prompt import (
+    PER_ITEM_TOKENS,
+    PERSONA_SHARE,
+    ItemKind,
+    Measure,
+    fitted,
+    framed,
+    head,
+    items,
+    least_question_tokens,
+    messages,
+)
 from bot.models.tools import tools
+from bot.models.words import DEFAULT_PERSONA
 
 ANSWER_TOKENS = 4096
 """How long an answer may be, thoughts included; at most a quarter of the window."""
@@ -38,11 +52,13 @@ class FittedRequest:
     """The requests for one answer. Raises ModelFailed(TOO_LONG) for a window that holds no question."""
 
     def __init__(self, ask: Ask, measure: Measure, window_tokens: int) -> None:
-        self.answer_tokens = max(1, min(ANSWER_TOKENS, window_tokens // 4))
-        self.head = head(ask, measure, window_tokens)
+        self.answer_tokens = _answer_tokens(window_tokens)
+        self.head = head(ask, measure, _persona_tokens(window_tokens, measure))
         self.sent = 0
         self._measure = measure
-        self._told = items(ask)
+        self.missing = set[str]()
+        """What the request says could not be shown."""
+        self._told = items(ask, self.missing)
         self._fixed_tokens = measure.text(self.head) + measure.text(_TOOLS) + PER_ITEM_TOKENS
         self._room_tokens = window_tokens - self.answer_tokens - self._fixed_tokens - SPARE_TOKENS
         self._now = fitted(self._told, self._room_tokens, measure)
@@ -113,6 +129,32 @@ class FittedRequest:
         return sum(self._measure.text(text) + PER_ITEM_TOKENS for message in said for text in _texts(message))
 
 
+def least_window_tokens(measure: Measure) -> int:
+    """The smallest window in which a turn is answered: rules, tools, a brief persona, a question, an answer.
+
+    A longer persona is cut as far as that; for memory there is little room in it.
+    """
+    persona = measure.text(DEFAULT_PERSONA)
+    fixed = -_spare_tokens(0, measure)
+    windows_tokens = range(fixed, 2 * (fixed + persona))
+    return windows_tokens[bisect_left(windows_tokens, persona, key=lambda one: _spare_tokens(one, measure))]
+
+
+def _answer_tokens(window_tokens: int) -> int:
+    return max(1, min(ANSWER_TOKENS, window_tokens // 4))
+
+
+def _persona_tokens(window_tokens: int, measure: Measure) -> int:
+    """The room for the persona: its share, less where a question would have no room beside it."""
+    return max(0, min(int(window_tokens * PERSONA_SHARE), _spare_tokens(window_tokens, measure)))
+
+
+def _spare_tokens(window_tokens: int, measure: Measure) -> int:
+    """What a window has beside all that every turn needs; the persona can have it."""
+    fixed = measure.text(framed("", _LONG_PLACE)) + measure.text(_TOOLS) + PER_ITEM_TOKENS + SPARE_TOKENS
+    return window_tokens - _answer_tokens(window_tokens) - fixed - least_question_tokens(measure)
+
+
 def _light(part: ModelRequestPart) -> ModelRequestPart:
     if not isinstance(part, ToolReturnPart):
         return part
@@ -144,3 +186,5 @@ def _tools_as_sent() -> str:
 
 
 _TOOLS = _tools_as_sent()
+_LONG_PLACE = "This is the group " + "名" * LABEL_CHARACTERS
+"""More than any place takes in the head."""

@@ -23,6 +23,7 @@ from typing import Annotated, TypeGuard
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, ValidationError
 
+from bot.models.frames import unframed
 from memory_core.layouts import Kind
 
 TEXT_LIMIT = 200_000
@@ -135,7 +136,8 @@ def read(answer: object) -> Reading:
 
 def _read_text(text: str) -> Reading:
     """The first list of candidates in a text; where there is none, its single objects that look like one."""
-    text = _THOUGHT.sub("", text[:TEXT_LIMIT])
+    text = text[:TEXT_LIMIT]
+    text = _THOUGHT.sub("", unframed(text).strip() or text)  # no final frame: the answer may be a call in another
     for end in list(_THOUGHT_END.finditer(text))[-1:]:
         text = text[end.end() :]
     objects: list[object] = []

@@ -123,7 +123,7 @@ class Speaker:
         await self._meter.check(ask.scope, Purpose.REPLY)
         measure = Measure(self._counter, self._meter.factor(self._model.model_name))
         request = FittedRequest(ask, measure, self._window_tokens)
-        answer = _Answer(request, Calls(doors, self._limits), show)
+        answer = _Answer(request, Calls(doors, self._limits, request.missing), show)
         try:
             text = await self._in_time(answer)
         finally:

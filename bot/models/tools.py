@@ -67,6 +67,8 @@ class Calls:
 
     doors: Doors
     limits: TurnLimits
+    missing: set[str] = field(default_factory=set)
+    """What the request said before could not be shown (bot.models.prompt): it is not said again."""
     brought: list[Disclosure] = field(default_factory=list)
     made: int = 0
     _refused: dict[str, str] = field(default_factory=dict)
@@ -155,7 +157,8 @@ async def _shown(
     except RememError as error:
         return _told(ctx, _refused(error))
     ctx.deps.brought.append(disclosure)
-    text = "\n".join(item.text for item in shown(disclosure))
+    found = shown(disclosure, ctx.deps.missing) or shown(disclosure, set())  # an answer of its own says what it lacks
+    text = "\n".join(item.text for item in found)
     return _told(ctx, text or "Nothing more matches.")
 
 

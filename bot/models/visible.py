@@ -1,6 +1,7 @@
 """Of what a model writes, what a person sees. Pure.
 
-Some models think aloud between tags, in the text itself: that is never shown, not even while it is written. Tags that
+Some models think aloud between tags, or in frames of their own (bot.models.frames), in the text itself: that is never
+shown, not even while it is written. Tags that
 are quoted as code (between backticks, in a fenced block) are part of the answer: people ask about such tags, too. A
 page of HTML is no answer: it comes from a proxy or a server in front of the model. While an answer grows, what may
 yet turn out to be one of these is held back.
@@ -9,6 +10,8 @@ yet turn out to be one of these is held back.
 from __future__ import annotations
 
 import re
+
+from bot.models.frames import unframed
 
 _NAMES = "think|thinking|thought|reasoning|reflection"
 _FENCE = r"(?P<fence>^[ \t]*```[^\n]*(?:\n.*?(?:^[ \t]*```[ \t]*$|\Z)|\Z))"
@@ -27,6 +30,7 @@ _MAY_BE_HTML = re.compile(r"\s*<[!?a-z][^>]{0,40}\Z", re.IGNORECASE)
 
 def visible(text: str, *, growing: bool = False) -> str:
     """`text` without what was thought aloud; '' for HTML. `growing`: more of it comes; its end may be held back."""
+    text = unframed(text, growing=growing)
     shown = _without_thoughts(text, growing) if _OPENS.search(text) else text
     if _CLOSES.search(shown):
         shown = _after_thought(shown)

@@ -23,6 +23,7 @@ from typing import Protocol, TypeAlias
 
 from memory_core.ids import Conversation, EventKey, MessageKey, PageId, RoomKey, Scope
 from memory_core.ledger.timers import Timers
+from memory_core.ledger.transcript import Transcript
 from memory_core.ledger.usage import Reports, ScopeUsage
 from memory_core.messages import Entry, Message
 
@@ -196,7 +197,7 @@ class WayBack:
     back: str
 
 
-class ScopeLedger(Protocol):
+class ScopeLedger(Transcript, Protocol):
     """One scope's transcript, cursors, plans and hits. No scope argument anywhere."""
 
     @property

@@ -10,6 +10,7 @@ from datetime import date, datetime
 from memory_core.clock import Clock
 from memory_core.ids import Conversation, EventKey, MessageKey, PageId, RoomKey, Scope
 from memory_core.ledger.base import Changed, Edited, Hit, Plan, RoomState, WayBack
+from memory_core.ledger.transcript import Line
 from memory_core.ledger.usage import Purpose, Report, Spent
 from memory_core.ledger.values import EARLY_EDIT_KEPT, Covered, utc
 from memory_core.messages import Message
@@ -27,11 +28,12 @@ class Known:
 
 @dataclass(slots=True)
 class Row:
-    """A recorded message that still has its text; `owed`: it waits for an answer."""
+    """A recorded message that still has its text; `owed`: it waits for an answer. `text_id` changes with the text."""
 
     scope: Scope
     message: Message
     owed: bool
+    text_id: int
 
 
 @dataclass(slots=True)
@@ -45,6 +47,8 @@ class Shelf:
     marks: dict[int, tuple[MessageKey, PageId, str]] = field(default_factory=dict)
     ways: dict[int, WayBack] = field(default_factory=dict)
     changes: dict[int, Changed] = field(default_factory=dict)
+    arrived: int = 0
+    revised: int = 0
     usage: dict[tuple[date, Purpose, str], Spent] = field(default_factory=dict)
 
     def forget(self, covered: Covered) -> None:
@@ -93,6 +97,19 @@ class Book:
         for number in [number for number, earlier in changes.items() if earlier.message == change.message]:
             del changes[number]
         changes[self.number()] = change
+
+    def outline(self, scope_key: str) -> tuple[Line, ...]:
+        """The scope's messages that have their text, by conversation and seq."""
+        lines = [
+            Line(seq, row.message.conversation, row.text_id, row.message.sent_at)
+            for seq, row in self.rows.items()
+            if row.scope.key == scope_key
+        ]
+        return tuple(sorted(lines, key=lambda line: (str(line.conversation), line.seq)))
+
+    def revise(self, scope_key: str) -> None:
+        """Note that a kept text of the scope was edited, deleted or erased."""
+        self.shelf(scope_key).revised += 1
 
     def expire(self) -> None:
         """Drop edits whose message did not come in time."""

@@ -29,6 +29,7 @@ from memory_core.ledger.base import (
 from memory_core.ledger.book import Book, Known, Row, Shelf
 from memory_core.ledger.memory_usage import MemoryReports, MemoryScopeUsage
 from memory_core.ledger.timers import Timer
+from memory_core.ledger.transcript import Line, TranscriptState
 from memory_core.ledger.values import Covered, closed_already, is_newer, storable, stored, stored_plan, utc
 from memory_core.messages import Entry, Voice
 
@@ -77,7 +78,8 @@ class MemoryIntake:
             message = replace(message, text=storable(early[0].text), edited_at=utc(early[0].edited_at))
         self._book.last_seq += 1
         known.seq, known.scope = self._book.last_seq, event.scope.key
-        self._book.rows[known.seq] = Row(event.scope, message, event.owed)
+        self._book.rows[known.seq] = Row(event.scope, message, event.owed, self._book.number())
+        self._book.shelf(event.scope.key).arrived = known.seq
         self._book.scopes[event.scope.key] = event.scope
         place = (event.scope.key, message.conversation)
         heard = message.key if message.voice is not Voice.SELF else None
@@ -94,6 +96,8 @@ class MemoryIntake:
         row = self._book.rows.get(known.seq or 0)
         if row is not None and is_newer(event.edited_at, row.message.edited_at):
             row.message = replace(row.message, text=storable(event.text), edited_at=utc(event.edited_at))
+            row.text_id = self._book.number()
+            self._book.revise(known.scope)
             self._book.note_change(known.scope, Changed(event.message, deleted=False))
         return known.seq
 
@@ -101,7 +105,8 @@ class MemoryIntake:
         known = self._book.known.setdefault(event.message, Known())
         self._book.early.pop(event.message, None)
         if not known.gone and known.seq is not None:
-            self._book.rows.pop(known.seq, None)
+            if self._book.rows.pop(known.seq, None) is not None:
+                self._book.revise(known.scope)
             self._book.note_change(known.scope, Changed(event.message, deleted=True))
         known.gone = True
         return known.seq
@@ -207,6 +212,18 @@ class MemoryScopeLedger:
             return None
         return Entry(known.seq, row.message)
 
+    async def transcript_state(self) -> TranscriptState:
+        """How far the transcript came, and how often it was revised."""
+        return TranscriptState(self._shelf.arrived, self._shelf.revised)
+
+    async def transcript_outline(self) -> tuple[Line, ...]:
+        """Every message that has its text, by conversation and seq."""
+        return self._book.outline(self.scope.key)
+
+    async def transcript(self, seqs: Sequence[int]) -> tuple[Entry, ...]:
+        """These messages in the order of seq, those of this scope that are there."""
+        return tuple(entry for entry in self._entries() if entry.seq in frozenset(seqs))
+
     async def cursor(self, conversation: Conversation) -> int:
         """The seq up to which the conversation was flushed; 0 at first."""
         return self._shelf.cursors.get(conversation, 0)
@@ -286,6 +303,8 @@ class MemoryScopeLedger:
         ]
         for seq in spent:
             del self._book.rows[seq]
+        if spent:
+            self._book.revise(self.scope.key)
         return len(spent)
 
 

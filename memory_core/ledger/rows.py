@@ -45,10 +45,11 @@ def entry_of(row: Row) -> Entry:
     try:
         return _entry(row)
     except _STRANGE as wrong:
-        raise _strange("message") from wrong
+        raise strange("message") from wrong
 
 
-def _strange(what: str) -> LedgerDamaged:
+def strange(what: str) -> LedgerDamaged:
+    """The error for a row that no remem wrote."""
     return LedgerDamaged(f"The ledger holds a {what} that cannot be read; restart remem, which sets the file aside.")
 
 
@@ -78,7 +79,7 @@ def spent_of(row: Row) -> Spent:
     try:
         return Spent(date.fromisoformat(day), Purpose(purpose), *rest)
     except _STRANGE as wrong:
-        raise _strange("sum of usage") from wrong
+        raise strange("sum of usage") from wrong
 
 
 def report_of_row(row: Row) -> Report:
@@ -86,7 +87,7 @@ def report_of_row(row: Row) -> Report:
     try:
         return Report(*row)
     except _STRANGE as wrong:
-        raise _strange("report of usage") from wrong
+        raise strange("report of usage") from wrong
 
 
 def insert_message(database: Database, scope: Scope, message: Message, owed: bool) -> int:
@@ -115,13 +116,17 @@ def insert_message(database: Database, scope: Scope, message: Message, owed: boo
     )
 
 
-def keep_scope(database: Database, scope: Scope) -> None:
-    """Remember what the scope's key means; whose home the root is may change, the newest word counts."""
+def keep_scope(database: Database, scope: Scope, arrived: int = 0) -> None:
+    """Remember what the scope's key means, and its newest message: seq `arrived` if it is higher than before.
+
+    Whose home the root is may change, the newest word counts.
+    """
     owner = isinstance(scope, DirectScope) and scope.owner
     database.run(
-        """INSERT INTO scopes (scope, owner) VALUES (?, ?)
-            ON CONFLICT DO UPDATE SET owner = excluded.owner WHERE owner <> excluded.owner""",
-        (scope.key, owner),
+        """INSERT INTO scopes (scope, owner, arrived) VALUES (?, ?, ?)
+            ON CONFLICT DO UPDATE SET owner = excluded.owner, arrived = max(arrived, excluded.arrived)
+            WHERE owner <> excluded.owner OR arrived < excluded.arrived""",
+        (scope.key, owner, arrived),
     )
 
 
@@ -132,7 +137,7 @@ def plan_of(row: Row) -> Plan:
         operations, receipt = json.loads(text)
         places = {Conversation(RoomKey(room), thread): int(seq) for room, thread, seq in json.loads(cursors)}
     except _STRANGE as wrong:
-        raise _strange("plan") from wrong
+        raise strange("plan") from wrong
     return Plan(plan_id, number, operations, places, receipt)
 
 

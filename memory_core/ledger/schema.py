@@ -6,7 +6,7 @@
     texts           every text that a person wrote (see below)
     early_edits     edits whose message did not come yet
     conversations   per scope and conversation: the flush's cursor, the newest message, the newest that was heard
-    scopes          what a scope key means
+    scopes          what a scope key means; the newest seq that arrived in it, and how often a text of it was revised
     rooms           what is known of a room beyond its name
     plans           open plans, and each scope's last closed one
     hits, written, changes   what the next flush takes account of, by a growing number
@@ -105,6 +105,13 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         # What is written at once can be taken back: how, and after which plan it was written.
         "ALTER TABLE written ADD COLUMN after_plan TEXT",
         "ALTER TABLE written ADD COLUMN text_id INTEGER",
+    ),
+    (
+        # What is derived from a transcript (the search index) asks whether it still is what it was made from.
+        "ALTER TABLE scopes ADD COLUMN arrived INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE scopes ADD COLUMN revised INTEGER NOT NULL DEFAULT 0",
+        """UPDATE scopes SET arrived = coalesce(
+            (SELECT max(newest) FROM conversations c WHERE c.scope = scopes.scope), 0)""",
     ),
 )
 """What each version of the schema adds to the one before; a version is never changed once it was released."""

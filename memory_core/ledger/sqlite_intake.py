@@ -23,6 +23,7 @@ from memory_core.ids import Conversation, MessageKey, RoomKey, Scope, scope_of_k
 from memory_core.ledger.base import Accepted, Deleted, Edited, Event, Posted, Reached, RoomState
 from memory_core.ledger.database import Database, Row
 from memory_core.ledger.rows import ENTRY, entry_of, insert_message, keep_scope, moment_of, us_of
+from memory_core.ledger.sqlite_transcript import revise
 from memory_core.ledger.values import EARLY_EDIT_KEPT, storable, stored
 from memory_core.ledger.worker import Worker
 from memory_core.messages import Entry, Message, Voice
@@ -211,7 +212,7 @@ def _with_early_edit(database: Database, message: Message) -> Message:
 
 
 def _note_newest(database: Database, scope: Scope, message: Message, seq: int) -> None:
-    keep_scope(database, scope)
+    keep_scope(database, scope, seq)
     heard = message.key if message.voice is not Voice.SELF else None
     database.run(
         """INSERT INTO conversations (scope, room, thread, cursor, newest, heard) VALUES (?, ?, ?, 0, ?, ?)
@@ -234,6 +235,7 @@ def _edit(database: Database, event: Edited, now_us: int) -> int | None:
             "UPDATE messages SET text_id = ?, edited_us = ? WHERE seq = ?",
             (database.put_text(scope, storable(event.text)), edited_us, seq),
         )
+        revise(database, scope)
         _note_change(database, scope, event.message, deleted=False)
     return None if seq is None else int(seq)
 
@@ -257,6 +259,7 @@ def _delete(database: Database, event: Deleted) -> int | None:
     if row is not None:
         database.empty_texts(scope, "id = ?", (row[0],))
         database.run("DELETE FROM messages WHERE seq = ?", (seq,))
+        revise(database, scope)
     _note_change(database, scope, event.message, deleted=True)
     return int(seq)
 

@@ -23,7 +23,9 @@ from memory_core.ledger.rows import (
     plan_text,
     us_of,
 )
+from memory_core.ledger.sqlite_transcript import entries, outline, revise, state
 from memory_core.ledger.sqlite_usage import SqliteScopeUsage
+from memory_core.ledger.transcript import Line, TranscriptState
 from memory_core.ledger.values import Covered, closed_already, storable, stored_plan
 from memory_core.ledger.worker import Worker
 from memory_core.messages import Entry
@@ -95,6 +97,19 @@ class SqliteScopeLedger:
             return entry_of(row) if row is not None else None
 
         return await self._worker.run(work, self._key)
+
+    async def transcript_state(self) -> TranscriptState:
+        """How far the transcript came, and how often it was revised. Raises LedgerFailed."""
+        return await self._worker.run(lambda database: state(database, self._key), self._key)
+
+    async def transcript_outline(self) -> tuple[Line, ...]:
+        """Every message that has its text, by conversation and seq. Raises LedgerFailed."""
+        return await self._worker.run(lambda database: outline(database, self._key), self._key)
+
+    async def transcript(self, seqs: Sequence[int]) -> tuple[Entry, ...]:
+        """These messages in the order of seq, those of this scope that are there. Raises LedgerFailed."""
+        wanted = frozenset(seqs)
+        return await self._worker.run(lambda database: entries(database, self._key, wanted), self._key)
 
     async def cursor(self, conversation: Conversation) -> int:
         """The seq up to which the conversation was flushed; 0 at first. Raises LedgerFailed."""
@@ -219,7 +234,10 @@ class SqliteScopeLedger:
 
         def work(database: Database) -> int:
             database.empty_texts(self._key, _SPENT_TEXTS, values)
-            return database.run(_DELETE_SPENT, values).rowcount
+            erased = database.run(_DELETE_SPENT, values).rowcount
+            if erased:
+                revise(database, self._key)
+            return erased
 
         return await self._worker.run(work, self._key, must_purge=True)
 

@@ -18,7 +18,8 @@ from functools import lru_cache
 from memory_core.disclosure import Disclosure, LeftOut, Loaded, Step
 from memory_core.forms.units import Unit, render
 from memory_core.ids import PageId, Scope
-from memory_core.layouts import Priority, Table
+from memory_core.layouts import Form, Priority, Table
+from memory_core.search import TALK
 from memory_core.session import Session
 from memory_core.tokens import Counter, cut
 
@@ -239,7 +240,7 @@ class Tally:
                 matched=because.matched,
                 shown=tuple(unit.mark for unit in fitted.shown),
                 rest=tuple(unit.mark for unit in (*fitted.left, *rest)),
-                form=self.table.rule(page).form,
+                form=Form.ADDED if page == TALK else self.table.rule(page).form,
             )
         )
         return True

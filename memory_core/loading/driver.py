@@ -14,21 +14,22 @@ What is large is worked on in a thread, so that one huge page does not keep the 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from typing import TypeAlias
 
 from memory_core.conventions import is_convention
 from memory_core.disclosure import Disclosure, Step
-from memory_core.errors import Denied, StoreError
+from memory_core.errors import Denied, RememError, StoreError
 from memory_core.forms.units import Unit
 from memory_core.gate import OpenIndex, denied, open_index
 from memory_core.handle import Handle
-from memory_core.ids import DirectScope, PageId
+from memory_core.ids import DirectScope, MessageKey, PageId
 from memory_core.layouts import TASKS, Priority
 from memory_core.loading.budget import Because, Tally, fit
 from memory_core.loading.direct import direct_plan
 from memory_core.loading.group import group_plan
 from memory_core.loading.intent import Mode
-from memory_core.loading.later import show_hits
+from memory_core.loading.later import show_hits, unheld
 from memory_core.loading.plan import (
     Answer,
     Ask,
@@ -36,18 +37,27 @@ from memory_core.loading.plan import (
     Missing,
     Plan,
     Read,
+    Seek,
+    Sought,
     View,
     units,
 )
 from memory_core.loading.spoken import asks_nothing, file_names, spoken
 from memory_core.loading.steps import note_bytes, wanted
 from memory_core.routing import match
-from memory_core.search import Placed, rank, strong
+from memory_core.search import strong
 from memory_core.session import Session
 from memory_core.store.base import PageText
 
 _LARGE_CHARACTERS = 1 << 16
 _MANY_PARTS = 1000
+InContext: TypeAlias = Callable[[], Awaitable[Collection[MessageKey]]]
+"""Tells what was said and stands in the conversation; asked only when a search needs to know it."""
+
+
+async def _nothing() -> Collection[MessageKey]:
+    """Nothing was said that the conversation holds."""
+    return ()
 
 
 async def disclose(
@@ -57,11 +67,13 @@ async def disclose(
     *,
     title: str,
     mode: Mode = Mode.STRICT,
+    in_context: InContext = _nothing,
 ) -> Disclosure:
     """What the agent may see of the scope's memory for this message; `session` is what it has seen already.
 
-    `title` names the room for people. Where the scope has no index, `indexed` is False and nothing was read. Raises
-    StoreError when the index cannot be read; any other page that cannot be read is named in the notes.
+    `title` names the room for people; `in_context` tells what stands in the conversation anyway. Where the scope has
+    no index, `indexed` is False and nothing was read. Raises StoreError when the index cannot be read; any other page
+    that cannot be read is named in the notes.
     """
     opened = await open_index(handle)
     if opened is None:
@@ -70,7 +82,7 @@ async def disclose(
     tally = _tally(handle, opened, session, title)
     direct = isinstance(handle.scope, DirectScope)
     plan = direct_plan(view, tally, mode) if direct else group_plan(view, tally, mode)
-    await _drive(plan, opened, tally.notes)
+    await _drive(plan, opened, tally.notes, in_context)
     return tally.disclosure()
 
 
@@ -107,17 +119,21 @@ async def open_page(
 
 
 async def search_memory(
-    handle: Handle, session: Session, words: str, *, title: str = "", limit: int = 5
+    handle: Handle,
+    session: Session,
+    words: str,
+    *,
+    title: str = "",
+    limit: int = 5,
+    in_context: InContext = _nothing,
 ) -> Disclosure:
     """Disclose the best matches that the conversation does not hold yet, because the agent searched.
 
-    Raises Denied (`no_index`, `over_budget`), StoreError.
+    `in_context` as for `disclose`. Raises Denied (`no_index`, `over_budget`), StoreError.
     """
     opened = await _index_of(handle, PageId("search"))
     view, tally = _view(handle, opened, words), _tally(handle, opened, session, title)
-    held = session.shown
-    placed = [one for one in await opened.units(tally.notes) if (one.page, one.unit.mark) not in held]
-    hits = strong(await asyncio.to_thread(rank, placed, words))
+    hits = strong(unheld(await opened.hits(words, tally.notes, without=await in_context()), session.shown))
     if hits and not show_hits(view, tally, hits, f"the agent searched for “{words[:80]}”", limit):
         raise denied("over_budget", hits[0].placed.page)
     if not hits:
@@ -190,7 +206,7 @@ def _tally(handle: Handle, opened: OpenIndex, session: Session, title: str) -> T
     return tally
 
 
-async def _drive(plan: Plan[None], opened: OpenIndex, notes: list[str]) -> None:
+async def _drive(plan: Plan[None], opened: OpenIndex, notes: list[str], in_context: InContext) -> None:
     """Give the plan what it asks for until it is complete; what a search could not read goes to the notes."""
     answer: Answer = None
     while True:
@@ -200,7 +216,7 @@ async def _drive(plan: Plan[None], opened: OpenIndex, notes: list[str]) -> None:
         ask = await asyncio.to_thread(_next, plan, answer) if large else _next(plan, answer)
         if ask is None:
             return
-        answer = await _answer(opened, ask, notes)
+        answer = await _answer(opened, ask, notes, in_context)
 
 
 def _next(plan: Plan[None], answer: Answer) -> Ask | None:
@@ -210,12 +226,14 @@ def _next(plan: Plan[None], answer: Answer) -> Ask | None:
         return None
 
 
-async def _answer(opened: OpenIndex, ask: Ask, notes: list[str]) -> Answer:
+async def _answer(opened: OpenIndex, ask: Ask, notes: list[str], in_context: InContext) -> Answer:
     match ask:
         case Read(page):
             return await _read(opened, page)
         case Look(pages):
-            return await _look(opened, pages, notes)
+            return await opened.units(notes, pages)
+        case Seek(words):
+            return await _seek(opened, words, notes, in_context)
         case _:
             return await _states(opened, ask.pages, notes)
 
@@ -229,12 +247,12 @@ async def _read(opened: OpenIndex, page: PageId) -> PageText | Missing:
         return Missing(str(failed), broken=True)
 
 
-async def _look(opened: OpenIndex, pages: tuple[PageId, ...] | None, notes: list[str]) -> tuple[Placed, ...]:
+async def _seek(opened: OpenIndex, words: str, notes: list[str], in_context: InContext) -> Sought:
     try:
-        return await opened.units(notes, pages, recent=pages is None)
-    except StoreError as failed:
+        return Sought(await opened.hits(words, notes, recent=True, without=await in_context()))
+    except RememError as failed:
         notes.append(str(failed))
-        return ()
+        return Sought(())
 
 
 async def _states(opened: OpenIndex, pages: tuple[PageId, ...], notes: list[str]) -> Mapping[PageId, str]:

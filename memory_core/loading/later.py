@@ -7,16 +7,16 @@ scope that the conversation does not hold yet, few and only where they share eno
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from memory_core.disclosure import Step
 from memory_core.forms.units import Unit
 from memory_core.ids import PageId
 from memory_core.layouts import INDEX
 from memory_core.loading.budget import SEAM_TOKENS, Because, Tally, fit
-from memory_core.loading.plan import Missing, Plan, View, look, read, states, units
+from memory_core.loading.plan import Missing, Plan, View, look, read, seek, states, units
 from memory_core.routing import Match
-from memory_core.search import Hit, rank, strong
+from memory_core.search import TALK, Hit, rank, strong
 from memory_core.store.base import PageText
 from memory_core.terms import asked
 
@@ -118,12 +118,20 @@ def excerpts(
 
     A part is shown that shares `shared_terms` different terms with the message, or all that it has.
     """
-    placed = yield from look(pages)
     held = tally.session.shown | {(part.page, mark) for part in tally.loaded for mark in part.shown}
-    fresh = [one for one in placed if (one.page, one.unit.mark) not in held]
+    if pages is None:
+        found = unheld((yield from seek(view.message)), held)
+    else:
+        placed = yield from look(pages)
+        found = rank([one for one in placed if (one.page, one.unit.mark) not in held], view.message)
     need = min(shared_terms, len(frozenset(asked(view.message))))
-    hits = strong([hit for hit in rank(fresh, view.message) if hit.shared >= need])
+    hits = strong([hit for hit in found if hit.shared >= need])
     return show_hits(view, tally, hits, f"search for the message, {len(hits)} matches", limit, limit_tokens)
+
+
+def unheld(hits: Sequence[Hit], held: Collection[tuple[PageId, str]]) -> tuple[Hit, ...]:
+    """The hits that the conversation does not hold yet."""
+    return tuple(hit for hit in hits if (hit.placed.page, hit.placed.unit.mark) not in held)
 
 
 def show_hits(
@@ -140,7 +148,7 @@ def show_hits(
     for page in dict.fromkeys(hit.placed.page for hit in chosen):
         own = [hit for hit in chosen if hit.placed.page == page]
         fitted = fit(page, [hit.placed.unit for hit in own], tally.room_tokens, tally.counter)
-        because = Because(Step.SEARCH, why, view.table.rule(page).priority)
+        because = Because(Step.SEARCH, why, None if page == TALK else view.table.rule(page).priority)
         if tally.show(page, fitted, because, sha256=own[0].placed.sha256):
             shown.append(fitted.text)
     for hit in over:

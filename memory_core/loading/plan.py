@@ -7,7 +7,8 @@ fault of the program and gets a TypeError.
 
     Read(page)      → PageText, or Missing with the reason (not there, refused, unreadable)
     States(pages)   → the hash of each page as it is now, '' for one that is gone
-    Look(pages)     → the parts that a search goes through: of these pages; for None of all pages and recent journals
+    Look(pages)     → the parts of these pages that a search goes through
+    Seek(words)     → what fits the words in the whole scope, but for the archive and old journals
 
 Here are the questions, their answers, and the view of the scope that every plan begins with.
 """
@@ -24,7 +25,7 @@ from memory_core.index import Index
 from memory_core.index_lines import Part, outline
 from memory_core.layouts import INDEX, Layout, Slot, Table
 from memory_core.routing import Match
-from memory_core.search import Placed
+from memory_core.search import Hit, Placed
 from memory_core.store.base import PageText
 
 
@@ -44,9 +45,23 @@ class States:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The parts of these pages, or of the scope's pages and recent journals."""
+    """The parts of these pages."""
 
-    pages: tuple[PageId, ...] | None = None
+    pages: tuple[PageId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Seek:
+    """What fits the words, best first."""
+
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """What was found: the best hits."""
+
+    hits: tuple[Hit, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +72,8 @@ class Missing:
     broken: bool = False
 
 
-Ask: TypeAlias = Read | States | Look
-Answer: TypeAlias = PageText | Missing | Mapping[PageId, str] | tuple[Placed, ...] | None
+Ask: TypeAlias = Read | States | Look | Seek
+Answer: TypeAlias = PageText | Missing | Mapping[PageId, str] | tuple[Placed, ...] | Sought | None
 T = TypeVar("T")
 Plan: TypeAlias = Generator[Ask, Answer, T]
 
@@ -79,12 +94,20 @@ def states(pages: tuple[PageId, ...]) -> Plan[Mapping[PageId, str]]:
     raise TypeError(f"The states of {len(pages)} pages were answered with {type(answer).__name__}.")
 
 
-def look(pages: tuple[PageId, ...] | None = None) -> Plan[tuple[Placed, ...]]:
+def seek(words: str) -> Plan[tuple[Hit, ...]]:
+    """Ask for what fits the words in the whole scope."""
+    answer = yield Seek(words)
+    if isinstance(answer, Sought):
+        return answer.hits
+    raise TypeError(f"A search was answered with {type(answer).__name__}.")
+
+
+def look(pages: tuple[PageId, ...]) -> Plan[tuple[Placed, ...]]:
     """Ask for the parts that a search goes through."""
     answer = yield Look(pages)
     if isinstance(answer, tuple):
         return answer
-    raise TypeError(f"A search was answered with {type(answer).__name__}.")
+    raise TypeError(f"The parts of {len(pages)} pages were answered with {type(answer).__name__}.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from memory_core.disclosure import Loaded, Step
 from memory_core.forms.units import Unit, Units, render
 from memory_core.ids import PageId
 from memory_core.index import within
+from memory_core.index_fit import first_of
 from memory_core.layouts import INDEX, Form, Priority
 from memory_core.loading.budget import SMALLEST_TOKENS, Because, Fit, Tally, count, fit
 from memory_core.loading.plan import Missing, Plan, View, authored, read, units
@@ -55,11 +56,12 @@ def show_index(view: View, tally: Tally, step: Step, catalogue_tokens: int) -> N
                 form=Form.INDEX,
             )
         )
-    for what in left:
+    named = first_of(left)
+    for what in named:
         tally.leave(INDEX, what, "the index is larger than its share of the budget")
     if left:
         tally.notes.append(
-            f"The index is too large for the budget of {tally.budget_tokens} tokens; left out: {'; '.join(left)}."
+            f"The index is too large for the budget of {tally.budget_tokens} tokens; left out: {'; '.join(named)}."
         )
     tally.breaker = tally.breaker or tally.room_tokens < SMALLEST_TOKENS
     tally.took(step, f"{len(view.index.routes)} rows, {tokens} tokens")

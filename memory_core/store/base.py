@@ -15,7 +15,7 @@ not list raises UnknownPage. What a store promises:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -58,6 +58,20 @@ class Change:
     expect: Stamp | None
 
 
+@dataclass(frozen=True, slots=True)
+class State:
+    """What the system tells of a page without reading it: size, times (ns since 1970) and the file's number.
+
+    Another state is another writing; the same one is the same content, except after a write in the very tick of the
+    clock that gave `changed_ns`: a state that was taken within 2 s of it (FAT's tick, the coarsest) is no proof yet.
+    """
+
+    size: int
+    modified_ns: int
+    changed_ns: int
+    inode: int
+
+
 class Store(Protocol):
     """The pages of one scope, by page id."""
 
@@ -76,6 +90,10 @@ class Store(Protocol):
 
     async def pages(self) -> tuple[PageId, ...]:
         """The ids of all pages that exist, sorted; files of other names are not pages. Raises StoreFailed."""
+        ...
+
+    async def states(self) -> Mapping[PageId, State]:
+        """The same pages with their states, in the same order; none of them is read. Raises StoreFailed."""
         ...
 
     async def commit(self, changes: Sequence[Change]) -> tuple[Stamp, ...]:

@@ -12,7 +12,7 @@ import secrets
 import stat
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path
 
@@ -147,12 +147,26 @@ class Disk:
         with os.scandir(descriptor) as found:
             return [(entry.name, _kind(entry)) for entry in found]
 
+    def statuses(self, descriptor: int) -> list[tuple[str, os.stat_result]]:
+        """The ordinary files in a folder and what the system tells of them, links not followed; in no order."""
+        found = []
+        with os.scandir(descriptor) as entries:
+            for entry in entries:
+                with suppress(FileNotFoundError):  # it went between the listing and the look
+                    if entry.is_file(follow_symlinks=False):
+                        found.append((entry.name, entry.stat(follow_symlinks=False)))
+        return [(name, status) for name, status in found if is_regular(status)]
+
     def kind(self, name: str, parent: int) -> EntryKind:
         """What stands under one name in a folder, links not followed. Raises FileNotFoundError."""
-        mode = os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode
+        mode = self.named_status(name, parent).st_mode
         if stat.S_ISREG(mode):
             return EntryKind.FILE
         return EntryKind.FOLDER if stat.S_ISDIR(mode) else EntryKind.OTHER
+
+    def named_status(self, name: str, parent: int) -> os.stat_result:
+        """Size, times and type of what stands under one name, links not followed. Raises FileNotFoundError."""
+        return os.stat(name, dir_fd=parent, follow_symlinks=False)
 
     def now_ns(self) -> int:
         """The wall time that the system gives to files."""

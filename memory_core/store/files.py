@@ -12,7 +12,7 @@ page's stamp.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
@@ -23,7 +23,7 @@ import aiofiles
 
 from memory_core.ids import PageId, Scope
 from memory_core.layouts import Layout
-from memory_core.store.base import Change, PageText, Stamp
+from memory_core.store.base import Change, PageText, Stamp, State
 from memory_core.store.disk import Disk, failed
 from memory_core.store.encoding import decode, encode
 from memory_core.store.pages import ScopePages, check
@@ -87,6 +87,10 @@ class FileStores:
     async def _pages(self, pages: ScopePages) -> tuple[PageId, ...]:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._readers, pages.existing, self._tree.names, self._tree.has)
+
+    async def _states(self, pages: ScopePages) -> Mapping[PageId, State]:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._readers, pages.found, self._tree.states, self._tree.state)
 
     async def _commit(self, pages: ScopePages, changes: Sequence[Change]) -> tuple[Stamp, ...]:
         work = [(pages.writable(change.page), change) for change in changes]
@@ -171,6 +175,10 @@ class FileStore:
     async def pages(self) -> tuple[PageId, ...]:
         """The ids of all pages that exist, sorted. Raises StoreFailed."""
         return await self._stores._pages(self._pages)
+
+    async def states(self) -> Mapping[PageId, State]:
+        """The same pages with what the system tells of them; none is read. Raises StoreFailed."""
+        return await self._stores._states(self._pages)
 
     async def commit(self, changes: Sequence[Change]) -> tuple[Stamp, ...]:
         """Write the changes in order, each atomic and durable.

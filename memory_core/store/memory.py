@@ -6,12 +6,12 @@ the disk alone. `put` and `raw` are a person's editor.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 
 from memory_core.ids import PageId, Scope
 from memory_core.layouts import Layout
-from memory_core.store.base import Change, PageText, Stamp
+from memory_core.store.base import Change, PageText, Stamp, State
 from memory_core.store.encoding import decode, encode
 from memory_core.store.pages import ScopePages, check
 
@@ -80,6 +80,13 @@ class MemoryStore:
         for file in self._stores.files:
             names.setdefault(file.parent, []).append(file.name)
         return self._pages.existing(lambda folder: names.get(folder, []))
+
+    async def states(self) -> Mapping[PageId, State]:
+        """The same pages; the number of the write that made them stands for the times."""
+        kept: dict[PurePosixPath, dict[str, State]] = {}
+        for file, (content, number) in self._stores.files.items():
+            kept.setdefault(file.parent, {})[file.name] = State(len(content), number, number, 0)
+        return self._pages.found(lambda folder: kept.get(folder, {}))
 
     async def commit(self, changes: Sequence[Change]) -> tuple[Stamp, ...]:
         """Make the changes in order. Raises UnknownPage, BadInput, PageExists, PageChanged, PageDamaged."""

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import TypeAlias, TypeVar
 
 from memory_core.errors import BadInput, PageChanged, PageDamaged, PageExists, UnknownPage
 from memory_core.ids import GroupScope, PageId, Scope
-from memory_core.layouts import NAME_PATTERN, Layout
+from memory_core.layouts import NAME_PATTERN, Layout, PageRule
 from memory_core.store.base import Change, PageText
 from memory_core.store.encoding import same
 
@@ -27,6 +28,14 @@ FilesIn = Callable[[PurePosixPath], Iterable[str]]
 
 HasFile = Callable[[PurePosixPath], bool]
 """Tells whether an ordinary file of that name stands there."""
+
+T = TypeVar("T")
+
+NamedFiles: TypeAlias = Callable[[PurePosixPath], Mapping[str, T]]
+"""Gives the ordinary files in a folder by their names, with what is told of each."""
+
+OneFile: TypeAlias = Callable[[PurePosixPath], T | None]
+"""What is told of one ordinary file; None where there is none."""
 
 _UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
@@ -78,25 +87,38 @@ class ScopePages:
 
         With `has_file` no folder is listed for one file's sake: the one with all groups' indexes may hold thousands.
         """
-        found: set[PageId] = set()
-        listed: dict[PurePosixPath, frozenset[str]] = {}
+        one = (lambda file: has_file(file) or None) if has_file else None
+        return tuple(self.found(lambda folder: dict.fromkeys(files_in(folder), True), one))
+
+    def found(self, files_in: NamedFiles[T], one: OneFile[T] | None = None) -> dict[PageId, T]:
+        """The pages that stand on disk, sorted, each with what `files_in` (or `one`, see `existing`) tells of it."""
+        found: dict[PageId, T] = {}
+        listed: dict[PurePosixPath, Mapping[str, T]] = {}
         places = [(rule, self.layout.place(self.scope, rule, "*")) for rule in self.layout.table(self.scope).rules]
         wanted = Counter(place.parent for _, place in places)
         for rule, place in places:
-            if has_file and wanted[place.parent] == 1 and not rule.page.endswith("*"):
-                found |= {rule.page} if has_file(place) else set()
-                continue
-            if place.parent not in listed:
-                listed[place.parent] = frozenset(files_in(place.parent))
-            if not rule.page.endswith("*"):
-                found |= {rule.page} if place.name in listed[place.parent] else set()
-                continue
-            before, after = place.name.split("*")
-            for name in listed[place.parent]:
-                page = PageId(rule.page[:-1] + name.removeprefix(before).removesuffix(after))
-                fits = name.startswith(before) and name.endswith(after) and rule.name_in(page) is not None
-                found |= {page} if fits and is_file_name(name) else set()
-        return tuple(sorted(found))
+            fixed = not rule.page.endswith("*")
+            if one and fixed and wanted[place.parent] == 1:
+                told = one(place)
+            else:
+                if place.parent not in listed:
+                    listed[place.parent] = files_in(place.parent)
+                told = listed[place.parent].get(place.name) if fixed else None
+            if not fixed:
+                found.update(_matching(rule, place.name, listed[place.parent]))
+            elif told is not None:
+                found[rule.page] = told
+        return dict(sorted(found.items()))
+
+
+def _matching(rule: PageRule, pattern: str, files: Mapping[str, T]) -> Iterator[tuple[PageId, T]]:
+    """The pages of a rule for many, among the files of its folder; `pattern` is their name with `*`."""
+    before, after = pattern.split("*")
+    for name, told in files.items():
+        page = PageId(rule.page[:-1] + name.removeprefix(before).removesuffix(after))
+        fits = name.startswith(before) and name.endswith(after) and rule.name_in(page) is not None
+        if fits and is_file_name(name):
+            yield page, told
 
 
 def check(change: Change, standing: PageText | None) -> None:

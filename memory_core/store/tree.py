@@ -16,14 +16,14 @@ from __future__ import annotations
 import errno
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TypeAlias
 
 from memory_core.errors import BadInput, PageChanged, PageExists, StoreFailed
-from memory_core.store.base import Stamp
+from memory_core.store.base import Stamp, State
 from memory_core.store.disk import Disk, EntryKind, failed, is_regular, translated
 from memory_core.store.encoding import same, stamp
 
@@ -152,6 +152,26 @@ class Tree:
             except FileNotFoundError:
                 return False
 
+    def states(self, folder: PurePosixPath) -> Mapping[str, State]:
+        """The states of a folder's files by their names; none where it does not exist. Raises StoreFailed."""
+        with translated(folder):
+            try:
+                with self.folder(folder) as descriptor:
+                    found = self.disk.statuses(descriptor)
+            except FileNotFoundError:
+                return {}
+        return {name: _state(status) for name, status in found if not _TEMPORARY.fullmatch(name)}
+
+    def state(self, file: PurePosixPath) -> State | None:
+        """One file's state, its folder is not read; None where there is no such file. Raises StoreFailed."""
+        with translated(file):
+            try:
+                with self.folder(file.parent) as folder:
+                    status = self.disk.named_status(file.name, folder)
+            except FileNotFoundError:
+                return None
+        return _state(status) if is_regular(status) else None
+
     def sweep(self) -> tuple[PurePosixPath, ...]:
         """Remove left-over temporary files; the paths of those removed. Only for who holds the workspace."""
         removed: list[PurePosixPath] = []
@@ -260,6 +280,10 @@ class Tree:
             # between the two steps leaves it empty, which reads as an empty page.
             self.disk.close(self.disk.create_file(name, folder))
             self.disk.rename(temporary, name, folder)
+
+
+def _state(status: os.stat_result) -> State:
+    return State(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
 
 
 def _readable(file: PurePosixPath, status: os.stat_result) -> None:

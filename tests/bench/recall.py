@@ -24,7 +24,6 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 from pathlib import Path
 from typing import TypeAlias
 
@@ -32,7 +31,8 @@ from rich.console import Console
 from rich.table import Table
 
 from memory_core import ranking
-from memory_core.ranking import Part, Shelf, own_words, scores, shelf
+from memory_core.ranking import Spot, own_words, pairs_of, scores, shelf
+from memory_core.search.parts import Held
 from memory_core.terms import terms
 from memory_core.tokens import Counter as Tokens
 from memory_core.tokens import load_counter
@@ -47,24 +47,25 @@ Ranking: TypeAlias = Callable[[Sequence[Turn], Question], Sequence[int]]
 
 
 @lru_cache(maxsize=64)
-def _shelf(turns: tuple[Turn, ...]) -> Shelf:
-    parts = []
-    for turn in turns:
-        found = terms(turn.text)
-        pairs = frozenset(pairwise(found))
-        asks = "?" in turn.text
-        parts.append(Part(Counter(found), len(found), pairs, turn.session, frozenset(terms(turn.speaker)), asks))
-    return shelf(parts)
+def _room(turns: tuple[Turn, ...]) -> Held:
+    found = [terms(turn.text) for turn in turns]
+    spots = [
+        Spot(len(own), turn.session, number, frozenset(terms(turn.speaker)), "?" in turn.text)
+        for number, (turn, own) in enumerate(zip(turns, found, strict=True))
+    ]
+    return Held(shelf(spots), tuple(Counter(own) for own in found), tuple(pairs_of(own) for own in found))
 
 
 def _remem(turns: Sequence[Turn], question: Question) -> Sequence[int]:
-    found = scores(_shelf(tuple(turns)), terms(question.text))
-    return sorted(range(len(turns)), key=lambda number: -found[number].value)
+    room, asked = _room(tuple(turns)), terms(question.text)
+    found = scores(room.shelf, room.places(asked), asked)
+    return sorted(found, key=lambda number: -found[number].value)
 
 
 def _bm25(turns: Sequence[Turn], question: Question) -> Sequence[int]:
-    found = own_words(_shelf(tuple(turns)), terms(question.text))
-    return sorted(range(len(turns)), key=lambda number: -found[number])
+    room = _room(tuple(turns))
+    found = own_words(room.shelf, room.places(terms(question.text)))
+    return sorted(found, key=lambda number: -found[number])
 
 
 def _recency(turns: Sequence[Turn], question: Question) -> Sequence[int]:

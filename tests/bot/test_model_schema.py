@@ -28,6 +28,9 @@ def _texts(reading: Reading) -> list[str]:
         f"```json\n{BOTH}\n```",
         f"Sure! Here [m1, m2] are the facts {{as asked}}:\n\n{BOTH}\n\nHope this helps.",
         f"<think>maybe {json.dumps({'candidates': [ONE]})} or not</think>{BOTH}",
+        f"<|channel|>analysis<|message|>maybe {json.dumps({'candidates': [ONE]})} or not<|end|>"
+        f"<|start|>assistant<|channel|>final<|message|>{BOTH}<|return|>",
+        f"<|channel|>commentary to=functions.keep <|constrain|>json<|message|>{BOTH}<|call|>",
         f"I should look at {{}} first.</think>\n{BOTH}",
         json.dumps([ONE, TWO]),
         f"{json.dumps(ONE)}\n{json.dumps(TWO)}",
@@ -43,6 +46,8 @@ def _texts(reading: Reading) -> list[str]:
         "fence",
         "prose",
         "thought",
+        "frames",
+        "call in a frame",
         "end of a thought",
         "list",
         "lines",

@@ -32,7 +32,7 @@ from memory_core.ledger.base import Deleted, Edited, Hit, Plan, Posted, ScopeLed
 from memory_core.ledger.memory import MemoryLedger
 from memory_core.ledger.sqlite import OpenLedger
 from memory_core.messages import Message, Voice
-from memory_core.store.base import Change, PageText, Stamp, Store
+from memory_core.store.base import Change, PageText, Stamp, State, Store
 from memory_core.store.files import FileStores
 from memory_core.store.memory import MemoryStores
 from memory_core.tokens import EstimatingCounter
@@ -130,6 +130,10 @@ class FaultyStore:
         """As the store."""
         return await self.inner.pages()
 
+    async def states(self) -> Mapping[PageId, State]:
+        """As the store."""
+        return await self.inner.states()
+
     async def commit(self, changes: Sequence[Change]) -> tuple[Stamp, ...]:
         """As the store, unless it is this call's turn to fail."""
         for page, content in self.edits[:1]:
@@ -163,6 +167,9 @@ class FaultyLedger:
         self.changed = inner.changed
         self.erase = inner.erase
         self.usage = inner.usage
+        self.transcript_state = inner.transcript_state
+        self.transcript_outline = inner.transcript_outline
+        self.transcript = inner.transcript
 
     async def save_plan(self, plan: Plan) -> None:
         """As the ledger."""

@@ -10,6 +10,7 @@ import asyncio
 import re
 import tempfile
 from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import replace
 from datetime import date, timedelta, timezone
 from pathlib import Path
 from typing import TypeAlias, TypeVar
@@ -36,6 +37,7 @@ from memory_core.ledger.memory import MemoryLedger
 from memory_core.ledger.schema import MIGRATIONS
 from memory_core.ledger.sqlite import OpenLedger, SqliteLedger
 from memory_core.ledger.timers import Timer
+from memory_core.ledger.transcript import Line, TranscriptState
 from memory_core.ledger.usage import Purpose, Usage
 from memory_core.messages import Message
 from tests.memory_core.ledger_values import ANA, START, at, key
@@ -146,6 +148,8 @@ class Agreement(RuleBasedStateMachine):
         self.statements: list[tuple[str | None, str]] = []
         self.memory = MemoryLedger(self.clock)
         self.sqlite = self.opened()
+        self.editions: dict[tuple[str, int], object] = {}
+        self.told: dict[tuple[str, str, TranscriptState], object] = {}
         self.ledgers: dict[str, tuple[ScopeLedger, ScopeLedger]] = {}
 
     def opened(self) -> OpenLedger:
@@ -221,6 +225,10 @@ class Agreement(RuleBasedStateMachine):
     def erase(self, scope: Scope, when: int) -> None:
         self.scope(scope, lambda ledger: ledger.erase(at(when)))
 
+    @rule(scope=scopes, seqs=st.lists(st.integers(-1, 9), max_size=6))
+    def transcript(self, scope: Scope, seqs: list[int]) -> None:
+        self.scope(scope, lambda ledger: ledger.transcript(seqs))
+
     @rule(scope=scopes, used=usages, times=st.sampled_from((1, 1, 1, 40)))
     def spend(self, scope: Scope, used: Usage, times: int) -> None:
         """Often enough at once that old reports go."""
@@ -249,6 +257,23 @@ class Agreement(RuleBasedStateMachine):
         assert self.runner.run(_all_of(self.memory)) == self.runner.run(_all_of(self.sqlite))
 
     @invariant()
+    def a_text_is_another_after_every_edit_and_the_state_tells_of_it(self) -> None:
+        for kind, ledger in (("memory", self.memory), ("sqlite", self.sqlite)):
+            for scope in SCOPES[:3]:
+                own = ledger.open(scope)
+                state, lines = self.runner.run(_looked(own))
+                entries = self.runner.run(own.transcript([line.seq for line in lines]))
+                assert [line.seq for line in sorted(lines, key=lambda line: line.seq)] == [e.seq for e in entries]
+                texts = {line.seq: line.text_id for line in lines}
+                told = tuple((texts[one.seq], one) for one in entries)
+                for text_id, one in told:
+                    edition = (one.message.text, one.message.edited_at)
+                    assert self.editions.setdefault((kind, text_id), edition) == edition
+                assert self.told.setdefault((kind, scope.key, state), told) == told, (
+                    "the same state is the same transcript"
+                )
+
+    @invariant()
     def each_ledger_names_its_own_scope_alone(self) -> None:
         keys_of_all = {scope.key for scope in SCOPES}
         for own, statement in self.statements:
@@ -259,6 +284,15 @@ class Agreement(RuleBasedStateMachine):
                 assert f"'{other}'" not in statement, statement
                 assert f"<canary {other}>" not in statement, statement
         self.statements.clear()
+
+
+async def _looked(ledger: ScopeLedger) -> tuple[TranscriptState, tuple[Line, ...]]:
+    return await ledger.transcript_state(), await ledger.transcript_outline()
+
+
+async def _outline(ledger: ScopeLedger) -> tuple[Line, ...]:
+    """Without the ids of texts, which each ledger counts in its own way."""
+    return tuple(replace(line, text_id=0) for line in await ledger.transcript_outline())
 
 
 async def _at_once(asked: Iterable[Awaitable[T]]) -> list[T]:
@@ -289,7 +323,7 @@ async def _all_of(ledger: Ledger) -> list[object]:
     for scope in SCOPES:
         own = ledger.open(scope)
         asked += [own.conversations(), own.open_plans(), own.last_plan(), own.written(), own.hits(), own.changed()]
-        asked += [own.ways_back()]
+        asked += [own.ways_back(), own.transcript_state(), _outline(own), own.transcript(range(-1, 12))]
         asked += [own.usage.spent(date(2026, 4, day)) for day in (5, 6, 7)]
         asked += [asking for place in _PLACES for asking in (own.context(place, 1), own.cursor(place))]
         asked += [own.find(about) for about in _KEYS]

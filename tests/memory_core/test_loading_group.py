@@ -325,3 +325,14 @@ async def test_an_invalid_budget_and_problems_of_the_index_are_noted() -> None:
     assert disclosure.budget_tokens == 6000
     assert "memory_budget is 'lots'" in disclosure.notes[0]
     assert any("MEMORY" in note for note in disclosure.notes[1:])
+
+
+@pytest.mark.asyncio
+async def test_an_index_with_thousands_of_lines_too_many_names_the_first_and_how_many() -> None:
+    rows = [f"topic{number} | conventions/c{number}.md | P3" for number in range(3000)]
+    disclosure = await group(index=index_text(*rows)).ask(BUILD, "topic7")
+    (note,) = [one for one in disclosure.notes if one.startswith("The index is too large")]
+    assert note.count("routing row") == 6
+    assert re.search(r"; and 2,?\d{3} more\.$", note), note
+    assert len(note) < 1000
+    assert len(disclosure.left_out) < 20

@@ -18,7 +18,7 @@ from memory_core.ids import MessageKey, PageId, Scope
 from memory_core.index import parse as parse_index
 from memory_core.layouts import ADAPTIVE, APM, DREAMING, FLUSH_STATE, INDEX, TASKS, Form, Kind, Layout
 from memory_core.migration.homes import home_of
-from memory_core.search import searchable
+from memory_core.search.sources import searchable
 from memory_core.store.base import Stamp
 from tests.memory_core.migration_kit import (
     BUILD,
@@ -79,7 +79,7 @@ def list_number(kind: Kind) -> int:
 @every_scope
 def test_every_record_can_be_searched(old: Layout, new: Layout, scope: Scope) -> None:
     after = move(old, new, scope, pages(old, scope))
-    looked = set(searchable(new.table(scope), list(after.pages), frozenset()))
+    looked = set(searchable(new.table(scope), list(after.pages)))
     assert {page for page, _ in records_in(new, scope, after.pages)} <= looked
 
 

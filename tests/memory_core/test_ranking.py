@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from itertools import pairwise
+from collections.abc import Sequence
+from dataclasses import dataclass
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_core.ranking import Part, own_words, scores, shelf
+from memory_core.ranking import Places, Score, Shelf, Spot, own_words, pairs_of, scores, shelf
 from memory_core.terms import terms
 
 SAID = ("redis", "cache", "deploy", "friday", "ana", "bo", "office", "lunch", "invoice", "queue")
@@ -16,71 +17,112 @@ WORDS = st.lists(st.sampled_from(SAID), max_size=6)
 TALKS = st.lists(st.tuples(WORDS, st.sampled_from("abc")), min_size=1, max_size=12)
 
 
-def _part(text: str, session: str = "s", speaker: str = "") -> Part:
-    found = terms(text)
-    pairs = frozenset(pairwise(found))
-    return Part(Counter(found), len(found), pairs, session, frozenset(terms(speaker)), text.endswith("?"))
+@dataclass(frozen=True)
+class Said:
+    """One line: its terms, its talk, who said it."""
+
+    text: str
+    session: str = "s"
+    speaker: str = ""
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        return terms(self.text)
 
 
-def _best(parts: list[Part], question: str) -> int:
-    found = scores(shelf(parts), terms(question))
-    return max(range(len(parts)), key=lambda number: found[number].value)
+def _shelf(said: Sequence[Said]) -> Shelf:
+    return shelf(
+        [
+            Spot(len(one.terms), one.session, at, frozenset(terms(one.speaker)), one.text.endswith("?"))
+            for at, one in enumerate(said)
+        ]
+    )
+
+
+def _places(said: Sequence[Said], asked: Sequence[str]) -> Places:
+    counts = {
+        term: {number: count for number, one in enumerate(said) if (count := one.terms.count(term))} for term in asked
+    }
+    together = {number: len(pairs_of(asked) & pairs_of(one.terms)) for number, one in enumerate(said)}
+    return Places(counts, {number: count for number, count in together.items() if count})
+
+
+def _scores(said: Sequence[Said], question: str) -> list[Score]:
+    """Of every line; what fits nothing has none."""
+    asked = terms(question)
+    found = scores(_shelf(said), _places(said, asked), asked)
+    return [found.get(number, Score(0.0, 0)) for number in range(len(said))]
+
+
+def _best(said: Sequence[Said], question: str) -> int:
+    found = _scores(said, question)
+    return max(range(len(said)), key=lambda number: found[number].value)
 
 
 def test_an_answer_that_repeats_no_word_is_found_behind_its_question() -> None:
     parts = [
-        _part("lunch was great", "one"),
-        _part("which store holds the session cache?", "two"),
-        _part("Valkey, since April", "two"),
-        _part("the invoice is paid", "three"),
+        Said("lunch was great", "one"),
+        Said("which store holds the session cache?", "two"),
+        Said("Valkey, since April", "two"),
+        Said("the invoice is paid", "three"),
     ]
-    found = scores(shelf(parts), terms("which store holds the session cache"))
+    found = _scores(parts, "which store holds the session cache")
     assert found[2].value > max(found[0].value, found[3].value)
     assert (found[1].shared > 0, found[2].shared) == (True, 0)
 
 
 def test_of_two_that_say_the_same_the_named_speaker_s_is_best() -> None:
-    parts = [_part("the rollback is mine", "one", "Ben"), _part("the rollback is mine", "two", "Ana")]
+    parts = [Said("the rollback is mine", "one", "Ben"), Said("the rollback is mine", "two", "Ana")]
     assert _best(parts, "does Ana do the rollback?") == 1
     assert _best(parts, "does Ben do the rollback?") == 0
 
 
 def test_of_two_that_fit_alike_the_newer_is_best() -> None:
-    parts = [_part("the token is 17", "one"), _part("the token is 17", "two")]
+    parts = [Said("the token is 17", "one"), Said("the token is 17", "two")]
     assert _best(parts, "what is the token?") == 1
 
 
 def test_words_that_stand_together_are_worth_more() -> None:
-    parts = [_part("the review board meets the design team", "one"), _part("the design review is on board", "two")]
+    parts = [Said("the review board meets the design team", "one"), Said("the design review is on board", "two")]
     assert _best(parts, "design review") == 1
 
 
 def test_a_record_stands_for_itself() -> None:
     """Its neighbours are other facts: what they say is not its."""
-    alone = [_part("redis for the cache", "a"), _part("lunch on friday", "b")]
-    assert scores(shelf(alone), terms("redis"))[1].shared == 0
-    together = [_part("redis for the cache", "a"), _part("lunch on friday", "a")]
-    near, far = scores(shelf(together), terms("redis"))[1], scores(shelf(alone), terms("redis"))[1]
+    alone = [Said("redis for the cache", "a"), Said("lunch on friday", "b")]
+    assert _scores(alone, "redis")[1].shared == 0
+    together = [Said("redis for the cache", "a"), Said("lunch on friday", "a")]
+    near, far = _scores(together, "redis")[1], _scores(alone, "redis")[1]
     assert near.value > far.value
 
 
 def test_nothing_asked_and_nothing_held_is_no_fault() -> None:
-    assert scores(shelf([]), ("redis",)) == ()
-    assert [one.value for one in scores(shelf([_part("redis")]), ())] == [0.0]
-    assert own_words(shelf([_part("redis")]), ("cache",)) == (0.0,)
+    assert _scores([], "redis") == []
+    assert _scores([Said("redis")], "") == [Score(0.0, 0)]
+    assert own_words(_shelf([Said("redis")]), _places([Said("redis")], ("cache",))) == {}
+
+
+def test_what_has_no_date_stands_in_the_middle() -> None:
+    spots = [Spot(1, "a", 3.0), Spot(1, "b"), Spot(1, "c", 1.0), Spot(1, "d", 2.0), Spot(1, "e", 3.0)]
+    assert list(shelf(spots).newness) == [
+        pytest.approx(2.5 / 3),
+        0.5,
+        0.0,
+        pytest.approx(1 / 3),
+        pytest.approx(2.5 / 3),
+    ]
 
 
 @given(TALKS, WORDS)
 def test_scores_are_the_same_each_time_and_share_what_they_say(
     talk: list[tuple[list[str], str]], asked: list[str]
 ) -> None:
-    talk.sort(key=lambda one: one[1])
-    parts = [_part(" ".join(words), session) for words, session in talk]
-    question = terms(" ".join(asked))
-    first, second = scores(shelf(parts), question), scores(shelf(parts), question)
+    said = _sorted(talk)
+    question = " ".join(asked)
+    first, second = _scores(said, question), _scores(said, question)
     assert first == second
-    for part, score in zip(parts, first, strict=True):
-        assert score.shared == len({term for term in question if part.counts.get(term)})
+    for one, score in zip(said, first, strict=True):
+        assert score.shared == len(set(terms(question)) & set(one.terms))
         assert score.value >= 0
 
 
@@ -88,9 +130,13 @@ def test_scores_are_the_same_each_time_and_share_what_they_say(
 def test_words_that_nobody_asked_for_and_nobody_said_move_nothing(
     talk: list[tuple[list[str], str]], asked: list[str]
 ) -> None:
-    talk.sort(key=lambda one: one[1])
-    held = shelf([_part(" ".join(words), session) for words, session in talk])
-    question = terms(" ".join(asked))
-    more = (*question, "zzz-unheard")
-    assert [one.shared for one in scores(held, question)] == [one.shared for one in scores(held, more)]
-    assert own_words(held, question) == own_words(held, more)
+    said = _sorted(talk)
+    question = " ".join(asked)
+    more = f"{question} zzz-unheard"
+    assert [one.shared for one in _scores(said, question)] == [one.shared for one in _scores(said, more)]
+    held = _shelf(said)
+    assert own_words(held, _places(said, terms(question))) == own_words(held, _places(said, terms(more)))
+
+
+def _sorted(talk: list[tuple[list[str], str]]) -> list[Said]:
+    return [Said(" ".join(words), session) for words, session in sorted(talk, key=lambda one: one[1])]

@@ -68,6 +68,7 @@ async def test_one_unreadable_page_does_not_hide_the_others(monkeypatch: pytest.
         scope = store.scope
         stamp = staticmethod(store.stamp)
         pages = staticmethod(store.pages)
+        states = staticmethod(store.states)
         commit = staticmethod(store.commit)
 
         @staticmethod

@@ -15,7 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from memory_core.errors import RememError
 from memory_core.ids import DirectScope, GroupScope, PageId, PersonKey, Scope
 from memory_core.layouts import APM
-from memory_core.store.base import Change, PageText, Stamp
+from memory_core.store.base import Change, PageText, Stamp, State
 from memory_core.store.encoding import same
 from memory_core.store.files import FileStores
 from memory_core.store.memory import MemoryStores
@@ -63,6 +63,7 @@ class Agreement(RuleBasedStateMachine):
         self.memory = MemoryStores(APM)
         self.runner = asyncio.Runner()
         self.seen: dict[tuple[Scope, PageId], tuple[Stamp, Stamp]] = {}
+        self.contents: dict[tuple[Scope, PageId, State], bytes | None] = {}
 
     def teardown(self) -> None:
         self.runner.close()
@@ -144,6 +145,22 @@ class Agreement(RuleBasedStateMachine):
         async def both() -> None:
             for scope in SCOPES:
                 assert await self.files.open(scope).pages() == await self.memory.open(scope).pages()
+
+        self.runner.run(both())
+
+    @invariant()
+    def same_states(self) -> None:
+        """Of the same pages, of the same sizes; and in both a state that was seen before is the content seen then."""
+
+        async def both() -> None:
+            for scope in SCOPES:
+                twins = (self.files.open(scope), self.memory.open(scope))
+                found, expected = [await store.states() for store in twins]
+                assert [*found] == [*expected] == [*await twins[0].pages()]
+                for page, state in expected.items():
+                    raw = self.memory.raw(scope, page)
+                    assert state.size == found[page].size == len(raw or b"")
+                    assert self.contents.setdefault((scope, page, state), raw) == raw
 
         self.runner.run(both())
 

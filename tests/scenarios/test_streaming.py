@@ -3,146 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
-import sqlite3
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing
-from dataclasses import replace
-from itertools import count
 from pathlib import Path
 
 import pytest
 
-from adapters.base import Taken
-from adapters.messages import Author, Delivery, Incoming, Outgoing, Room, Sent
-from bot.app import App
+from adapters.messages import Delivery, Outgoing, Sent
 from bot.models.failures import Failure, ModelFailed
 from bot.streaming import grown
 from bot.wording import INTERRUPTED
 from memory_core.clock import ManualClock
-from memory_core.ids import Conversation, EventKey, MessageKey, PersonKey, RoomKey, RoomKind
-from memory_core.messages import Voice
-from tests.scenarios.recording import Events, RecordingAdapter, Spot
+from tests.scenarios.growing_talk import ANA, BUILD, TEXT, US, Platform, of_message, rows, talk
 from tests.scenarios.terminal import START
-from tests.scenarios.writing import Writer, growing, running, until
+from tests.scenarios.writing import growing, until
 
 pytestmark = pytest.mark.asyncio
-
-ANA = Author(PersonKey("discord:1"), "ana")
-US = Author(PersonKey("discord:999"), "remem", Voice.SELF)
-BUILD = Spot(Room(RoomKey("discord:8"), RoomKind.CHANNEL, "#build"))
-TEXT = "We chose Redis because sessions must survive a restart, and Ben runs it."
-
-_ids = count(1)
-
-
-class Platform(RecordingAdapter):
-    """Keeps what is said; `echo`: it tells of it as platforms do.
-
-    `open` holds every sending while it is clear, `saying` tells of it.
-    """
-
-    def __init__(self, workspace: Path) -> None:
-        super().__init__("discord", lambda: str(next(_ids)))
-        self.workspace = workspace
-        self.revise_s = 0.0
-        self.open = asyncio.Event()
-        self.open.set()
-        self.saying = asyncio.Event()
-        self.owed_at: list[int] = []
-        self.typed = 0
-
-    async def send(self, outgoing: Outgoing) -> Sent:
-        """Say it, and note how many questions the ledger's file says are owed at this moment."""
-        counted = await asyncio.to_thread(rows, self.workspace, "SELECT count(*) FROM messages WHERE owed = 1")
-        self.owed_at.append(counted[0][0])
-        sent = await super().send(outgoing)
-        await self.open.wait()
-        return sent
-
-    async def typing(self, conversation: Conversation, message: MessageKey | None = None) -> None:
-        """Count it."""
-        self.typed += 1
-
-
-def rows(workspace: Path, question: str) -> list[tuple[int, ...]]:
-    """A question to the ledger's file, as another process sees it."""
-    with closing(sqlite3.connect(f"file:{workspace}/.remem/ledger.db?mode=ro", uri=True)) as ledger:
-        return ledger.execute(question).fetchall()
-
-
-class Talk:
-    """Ana's talk with the bot in #build."""
-
-    def __init__(self, app: App, platform: Platform, writer: Writer, events: Events) -> None:
-        self.app = app
-        self.platform = platform
-        self.writer = writer
-        self.events = events
-
-    async def asks(self, text: str) -> Incoming:
-        """Ana asks."""
-        said = self.events.said(BUILD, ANA, text, addressed=True)
-        await self.platform.happens(said)
-        return said
-
-    async def begins(self, text: str = "write about Redis") -> Incoming:
-        """Ana asks for an answer that takes its time; the writer was asked."""
-        said = await self.asks(text)
-        await self.writer.asked()
-        return said
-
-    async def shows(self, text: str) -> None:
-        """The writer writes, and the room sees it."""
-        await self.writer.writes(text)
-        await until(lambda: grown(text) in "\n".join(self.platform.stands.values()), f"{text!r} on the screen")
-
-    async def echoes(self, key: MessageKey, text: str) -> Taken:
-        """The platform tells of one of our own messages."""
-        said = self.events.said(BUILD, US, text)
-        return await self.platform.happens(_of(said, key))
-
-    async def settled(self) -> None:
-        """All is worked off."""
-        await self.app.parts.conversations.settled()
-
-    def transcript(self) -> list[str]:
-        """What the ledger keeps of us, in order."""
-        kept = "SELECT texts.text FROM messages JOIN texts ON texts.id = messages.text_id WHERE voice = 'self'"
-        return [str(text) for (text,) in rows(self.platform.workspace, f"{kept} ORDER BY seq")]
-
-    def owed(self) -> int:
-        """How many questions wait for an answer."""
-        return rows(self.platform.workspace, "SELECT count(*) FROM messages WHERE owed = 1")[0][0]
-
-    def timers(self) -> int:
-        """How many answers the ledger says are being written."""
-        return rows(self.platform.workspace, "SELECT count(*) FROM timers WHERE key GLOB 'writing:*'")[0][0]
-
-
-def _of(said: Incoming, key: MessageKey) -> Incoming:
-    """The same event, of that message."""
-    return replace(said, message=key, event=EventKey(key))
-
-
-@asynccontextmanager
-async def talk(
-    workspace: Path, platform: Platform | None = None, clock: ManualClock | None = None
-) -> AsyncIterator[Talk]:
-    """The program, in which Ana has said hello."""
-    writer, clock = Writer(), clock or ManualClock(START)
-    fresh = platform is None
-    platform = platform or Platform(workspace)
-    platform.workspace = workspace
-    async with running(workspace, platform, writer, clock=clock) as app:
-        await until(lambda: platform.running, "the platform")
-        on = Talk(app, platform, writer, Events(clock, last=next(_ids) * 1000))
-        if fresh:
-            await on.asks("hello")
-            await on.settled()
-            platform.sent.clear()
-            platform.owed_at.clear()
-        yield on
 
 
 async def test_an_answer_is_one_message_that_grows_by_whole_words_and_is_recorded_once(tmp_path: Path) -> None:
@@ -236,13 +110,13 @@ async def test_the_platform_s_own_news_of_an_answer_is_not_recorded_beside_it(tm
         (key,) = on.platform.last.values()
         await on.echoes(key, "The first words")
         edit = on.events.edited(on.events.said(BUILD, US, "x"), "The first words and")
-        await on.platform.happens(_of(edit, key))
+        await on.platform.happens(of_message(edit, key))
         assert not any("first words" in text for text in on.transcript())
         await on.writer.ends("The first words and the last.")
         await on.settled()
         await on.echoes(key, "The first words")
         edit = on.events.edited(on.events.said(BUILD, US, "x"), "a piece of it")
-        await on.platform.happens(_of(edit, key))
+        await on.platform.happens(of_message(edit, key))
         assert on.transcript()[-1] == "The first words and the last."
         assert len(on.transcript()) == 2
 
@@ -339,127 +213,6 @@ async def test_a_fault_that_nobody_foresaw_leaves_no_half_message_without_a_note
         await on.writer.breaks(ZeroDivisionError("a bug"))
         await on.settled()
         assert on.platform.revised[-1].text == f"The first words\n\n{INTERRUPTED}"
-
-
-async def test_sigterm_ends_what_stands_with_a_note_and_answers_the_rest_after_the_start(tmp_path: Path) -> None:
-    workspace = tmp_path / "w"
-    async with talk(workspace) as on:
-        await on.begins()
-        await on.shows("The first words ")
-        platform = on.platform
-        later = await on.asks("and then?")
-    assert platform.revised[-1].text == f"The first words\n\n{INTERRUPTED}"
-    platform.revised.clear()
-    platform.sent.clear()
-    async with talk(workspace, platform) as on:
-        await on.settled()
-        assert [one.text for one in platform.sent] == ["to: and then?"]
-        assert platform.sent[0].reply_to == later.message
-        assert platform.revised == []
-        assert on.transcript()[-2:] == [f"The first words\n\n{INTERRUPTED}", "to: and then?"]
-        assert on.writer.questions == ["and then?"]
-
-
-async def test_sigterm_while_the_first_words_are_being_posted(tmp_path: Path) -> None:
-    workspace = tmp_path / "w"
-    async with talk(workspace) as on:
-        await on.begins()
-        platform = on.platform
-        platform.open.clear()
-        await on.writer.writes("The first words ")
-        await until(lambda: platform.sent, "the first words")
-        asyncio.get_running_loop().call_later(0.2, platform.open.set)
-    assert platform.revised[-1].text == f"The first words\n\n{INTERRUPTED}"
-
-
-async def _killed(on: Talk, to: Path) -> Platform:
-    """A copy of the workspace as a kill leaves it, and a platform on which stands what stands now."""
-    await asyncio.to_thread(shutil.copytree, on.platform.workspace, to)
-    left = Platform(to)
-    left.stands = dict(on.platform.stands)
-    return left
-
-
-async def test_after_a_kill_the_next_start_puts_the_note_under_what_stands(tmp_path: Path) -> None:
-    async with talk(tmp_path / "w") as on:
-        await on.begins()
-        await on.shows("The first words ")
-        await until(lambda: "first words" in str(_about(on)), "the timer")
-        (key,) = on.platform.last.values()
-        left = await _killed(on, tmp_path / "killed")
-        await on.writer.ends("all")
-    for _ in range(2):
-        async with talk(tmp_path / "killed", left) as on:
-            await on.settled()
-            assert [one.text for one in left.revised] == [f"The first words\n\n{INTERRUPTED}"]
-            assert left.stands[key] == f"The first words\n\n{INTERRUPTED}"
-            assert left.sent == []
-            assert on.transcript()[-1] == left.stands[key]
-            assert (on.owed(), on.timers(), on.writer.questions) == (0, 0, [])
-
-
-def _about(on: Talk) -> list[tuple[int, ...]]:
-    return rows(on.platform.workspace, "SELECT about FROM timers WHERE key GLOB 'writing:*'")
-
-
-async def test_after_a_kill_while_the_first_words_were_posted_a_line_says_so(tmp_path: Path) -> None:
-    async with talk(tmp_path / "w") as on:
-        said = await on.begins()
-        on.platform.open.clear()
-        await on.writer.writes("The first words ")
-        await until(lambda: on.platform.sent, "the first words")
-        left = await _killed(on, tmp_path / "killed")
-        on.platform.open.set()
-        await on.writer.ends("all")
-    async with talk(tmp_path / "killed", left) as on:
-        await on.settled()
-        (line,) = left.sent
-        assert "interrupted" in line.text
-        assert line.reply_to == said.message
-        assert (on.owed(), on.timers(), on.writer.questions) == (0, 0, [])
-
-
-async def test_after_a_kill_in_the_last_revision_the_whole_answer_stands(tmp_path: Path) -> None:
-    class Slow(Platform):
-        async def revise(self, sent: Sent, outgoing: Outgoing) -> Sent:
-            await self.open.wait()
-            return await super().revise(sent, outgoing)
-
-    workspace = tmp_path / "w"
-    async with talk(workspace) as first:
-        pass
-    async with talk(workspace, Slow(workspace)) as on:
-        await on.begins()
-        await on.shows("The first words ")
-        on.platform.open.clear()
-        await on.writer.ends("The first words and the last.")
-        await until(lambda: "and the last" in str(_about(on)), "the timer")
-        left = await _killed(on, tmp_path / "killed")
-        on.platform.open.set()
-        await on.settled()
-    async with talk(tmp_path / "killed", left) as on:
-        await on.settled()
-        assert [one.text for one in left.revised] == ["The first words and the last."]
-        assert on.transcript()[-1] == "The first words and the last."
-    assert first.app is not on.app
-
-
-async def test_after_a_kill_between_the_note_and_the_claim_the_question_is_answered(tmp_path: Path) -> None:
-    async with talk(tmp_path / "w") as on:
-        await on.begins()
-        await on.shows("The first words ")
-        left = await _killed(on, tmp_path / "killed")
-        await on.writer.ends("all")
-    with closing(sqlite3.connect(tmp_path / "killed/.remem/ledger.db")) as ledger:
-        ledger.execute("UPDATE messages SET owed = 1 WHERE seq = (SELECT max(seq) FROM messages)")
-        ledger.commit()
-    async with talk(tmp_path / "killed", left) as on:
-        await on.writer.asked()
-        await on.writer.ends("The answer.")
-        await on.settled()
-        assert [one.text for one in left.sent] == ["The answer."]
-        assert left.revised == []
-        assert on.timers() == 0
 
 
 async def test_a_platform_that_refuses_edits_gets_the_whole_answer_anew(tmp_path: Path) -> None:

@@ -49,10 +49,10 @@ def test_the_head_is_the_persona_our_rules_the_protocol_and_the_place() -> None:
 def test_a_persona_too_long_for_the_window_is_cut_and_says_so() -> None:
     talk = Talk()
     talk.said("hello")
-    own = head(talk.ask(persona="Be kind to everyone. " * 5000), MEASURE, 8_000)
+    own = head(talk.ask(persona="Be kind to everyone. " * 5000), MEASURE, 2_000)
     assert "SOUL.md goes on" in own
     assert OUR_RULES in own
-    assert COUNTER.count(own) < 0.4 * 8_000
+    assert COUNTER.count(own) < 2_000 + COUNTER.count(head(talk.ask(), MEASURE, 2_000))
 
 
 def test_a_title_cannot_speak_in_the_head() -> None:
@@ -151,6 +151,19 @@ def test_what_was_left_out_of_memory_is_named() -> None:
     named = told(talk)[1]
     assert "| page0: the page: no room" in named
     assert "| and 3 more" in named
+
+
+def test_what_is_not_shown_is_said_once() -> None:
+    talk = Talk()
+    left = [LeftOut(PageId(f"page{number}"), "the page", "no room") for number in range(9)]
+    talk.shows(talk.said("one"), disclosure("x", left_out=left[:2]))
+    talk.shows(talk.said("two"), disclosure("y", left_out=left[1:3]), disclosure("z", left_out=left[:3]))
+    everything = "\n".join(told(talk))
+    assert [everything.count(f"| page{number}: the page: no room") for number in range(3)] == [1, 1, 1]
+    assert everything.count("[not shown:") == 2
+    talk.shows(talk.said("three"), disclosure("many", left_out=left))
+    talk.shows(talk.said("four"), disclosure("many", left_out=left))
+    assert "\n".join(told(talk)).count("[not shown:") == 3
 
 
 def test_a_disclosure_whose_message_is_gone_stays() -> None:

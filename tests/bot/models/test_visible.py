@@ -11,7 +11,29 @@ from bot.models.visible import visible
 QUOTED = "Ask for it so:\n```xml\n<thinking>\nsteps\n</thinking>\n```\nand read the rest."
 CODE = "Strip it:\n```python\nre.sub(r'<think>.*?</think>', '', text)\ntext.split('</think>')[-1]\n```\nThat is all."
 
+ANALYSIS = "<|channel|>analysis<|message|>They ask about `Redis`:\n```\nsecret<|end|>"
+FINAL = "<|start|>assistant<|channel|>final<|message|>"
+CALL = '<|start|>assistant<|channel|>commentary to=functions.tasks <|constrain|>json<|message|>{"secret": 1}<|call|>'
+HARMONY = (
+    "A frame is `<|channel|>analysis<|message|>`:\n```\n<|start|>assistant<|channel|>final<|message|>\n```\nSo it is."
+)
+
 WHOLE = {
+    f"{ANALYSIS}{FINAL}Redis.<|return|>": "Redis.",
+    f"{ANALYSIS}{FINAL}Redis.": "Redis.",
+    f"{ANALYSIS}{CALL}{FINAL}1 < 2 and <b>": "1 < 2 and <b>",
+    f"<|start|>assistant{ANALYSIS}\n{FINAL}Redis\n\nand Valkey.<|end|>": "Redis\n\nand Valkey.",
+    f"{ANALYSIS}Redis.": "Redis.",
+    ANALYSIS: "",
+    ANALYSIS.removesuffix("<|end|>"): "",
+    f"I look.\n{ANALYSIS}{FINAL}Redis.": "I look.\nRedis.",
+    f"{FINAL}<think>hm</think>Redis.<|return|>": "Redis.",
+    f"{FINAL}{HARMONY}": HARMONY,
+    HARMONY: HARMONY,
+    "<|start|>assistant<|message|>Redis.<|end|>": "Redis.",
+    "Redis.<|end|>": "Redis.",
+    "A turn ends with <|end|> there.": "A turn ends with <|end|> there.",
+    "The mark <|channel|> names the channel.": "The mark <|channel|> names the channel.",
     "Redis.": "Redis.",
     "<think>hm, Redis?</think>Redis.": "Redis.",
     "<think>\nhm\n</think>\n\nRedis.": "Redis.",
@@ -50,6 +72,24 @@ def test_nothing_that_is_hidden_is_shown_while_it_grows(text: str) -> None:
     for end in range(len(text) + 1):
         shown = visible(text[:end], growing=True)
         assert WHOLE[text].startswith(shown), (text[:end], shown)
+
+
+def test_a_thought_whose_frame_began_in_the_template_is_not_shown() -> None:
+    assert visible(f"secret thoughts<|end|>{FINAL}Redis.") == "Redis."
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["<|message|>", "<|chan", "<|", "secret", "<|channel|>analysis<|message|>", "`", "\n```\n", " "]
+        ),
+        max_size=12,
+    )
+)
+def test_no_frame_but_the_final_one_is_ever_shown(pieces: list[str]) -> None:
+    text = "<|channel|>analysis<|message|>secret" + "".join(pieces)
+    assert visible(text) == visible(text, growing=True) == ""
+    assert visible(f"{text}{FINAL}Redis.") == "Redis."
 
 
 @given(st.lists(st.sampled_from(["<think>", "</think>", "<thi", "secret", "\n", " ", "word", "<"]), max_size=12))

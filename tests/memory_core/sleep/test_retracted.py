@@ -11,8 +11,8 @@ from memory_core.flush.engine import write_now
 from memory_core.forms.records import Record, render
 from memory_core.ids import MessageKey, PersonKey
 from memory_core.layouts import Kind
-from memory_core.search import find
 from memory_core.sleep.report import Stage
+from tests.memory_core.search_kit import searched
 from tests.memory_core.sleep.kit import TODAY, Bed, page_of, record
 
 ARCHIVE = "archive/2026-08"
@@ -46,7 +46,8 @@ async def test_what_a_later_record_takes_back_is_struck_in_the_archive_and_stays
     (kept,) = bed.records(page)
     assert kept.supersedes == ("[2026-06-13] alerts on for staging",)
     assert (await bed.sleep()).nothing
-    found = await find(bed.handle.store, bed.handle.table, "alerts staging")
+    found = [hit.placed.unit for hit in await searched(bed.handle, "alerts staging")]
+    assert found
     assert all(not one.record or one.title == "alerts off for staging" for one in found), "struck, it is no record"
     assert (await bed.undo()).sleep == "rem"
     assert bed.pages() == before

@@ -1,0 +1,55 @@
+"""How what is derived from a scope's transcript (the search index) keeps up with it.
+
+    state     two numbers: what they tell is unchanged, is unchanged (one row by its key)
+    outline   which messages still have their text, and which text: what differs must be read again (no text)
+    entries   those messages with their text
+
+A message that was deleted or erased is in none of them. The numbers belong to one ledger file: after another one was
+put in its place (a backup, one begun anew) they say nothing about what was derived from the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from memory_core.ids import Conversation
+from memory_core.messages import Entry
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptState:
+    """`arrived`: the newest seq that was ever kept in the scope, 0 at first. `revised` grows whenever a kept text was
+    edited, deleted or erased."""
+
+    arrived: int = 0
+    revised: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A message that still has its text. `text_id` is another after every edit; it is not counted from anything."""
+
+    seq: int
+    conversation: Conversation
+    text_id: int
+    sent_at: datetime
+
+
+class Transcript(Protocol):
+    """One scope's transcript; a part of ScopeLedger."""
+
+    async def transcript_state(self) -> TranscriptState:
+        """How far it came, and how often it was revised. Raises LedgerFailed."""
+        ...
+
+    async def transcript_outline(self) -> tuple[Line, ...]:
+        """Every message that has its text, by the text form of its conversation and by seq. Raises LedgerFailed."""
+        ...
+
+    async def transcript(self, seqs: Sequence[int]) -> tuple[Entry, ...]:
+        """These messages in the order of seq, each once; those that are unknown, another scope's or gone are left
+        out. Raises LedgerFailed."""
+        ...

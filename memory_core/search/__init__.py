@@ -1,0 +1,11 @@
+"""Search in one scope: plain text, best first, over its pages, journals and archive and what was said.
+
+Every count and weight comes from the scope's own units: another scope's words cannot even change an order.
+"""
+
+from memory_core.search.hits import Found, Hit, found, rank, strong
+from memory_core.search.parts import Placed
+from memory_core.search.scope_search import ScopeSearch, Searches, gather
+from memory_core.search.sources import TALK
+
+__all__ = ["TALK", "Found", "Hit", "Placed", "ScopeSearch", "Searches", "found", "gather", "rank", "strong"]

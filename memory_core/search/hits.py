@@ -1,0 +1,105 @@
+"""What a search gives: the units that fit, best first.
+
+Units are ranked by one formula (memory_core.ranking) over the terms of any script (memory_core.terms). A match is a
+unit that shares a term with the question, or a line of a talk that stands next to one that does; of equal scores the
+newer one is first. `strong` leaves out those that fit so little, compared with the best, that they are noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from memory_core.forms.units import Unit
+from memory_core.ids import PageId
+from memory_core.ranking import scores
+from memory_core.search.parts import Placed, held
+from memory_core.terms import asked, terms
+
+WEAK = 0.2
+"""A match below this part of the best score is weak."""
+
+_TOLD = 0.8
+"""A page that holds this part of a line's terms tells it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A unit that matches: the `number`th of those that were ranked.
+
+    `shared` is how many different terms of the question it holds.
+    """
+
+    placed: Placed
+    number: int
+    score: float
+    shared: int
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A search result: the page, the record's identity (empty for other text), title, day, text, source and score.
+
+    `text` is the record's body or the text itself; `shown` is what a disclosure shows of it.
+    """
+
+    page: PageId
+    record: str
+    title: str
+    day: date | None
+    text: str
+    source: str
+    score: float
+    shown: str = ""
+
+
+def found(hit: Hit) -> Found:
+    """The hit as a result for people and tools."""
+    unit = hit.placed.unit
+    return Found(hit.placed.page, unit.record, unit.title, unit.day, unit.body, unit.source, hit.score, unit.text)
+
+
+def rank(placed: Sequence[Placed], words: str) -> tuple[Hit, ...]:
+    """The units that match `words`, best first, of those that are at hand. Pure."""
+    wanted = asked(words)
+    if not wanted or not placed:
+        return ()
+    ready = held(placed)
+    ranked = scores(ready.shelf, ready.places(wanted), wanted)
+    hits = [
+        Hit(placed[number], number, score.value, score.shared) for number, score in ranked.items() if score.shared
+    ]
+    return tuple(sorted(hits, key=order))
+
+
+def strong(hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    """The hits that are not weak; `hits` are best first."""
+    return tuple(hit for hit in hits if hit.score >= WEAK * hits[0].score) if hits else ()
+
+
+def distinct(hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    """The hits without lines of a talk of which a page says (nearly) every word: the record is the better source."""
+    if all(map(_is_of_page, hits)):
+        return tuple(hits)
+    pages = [_words(hit.placed.unit) for hit in hits if _is_of_page(hit)]
+    return tuple(hit for hit in hits if _is_of_page(hit) or not _is_told(hit, pages))
+
+
+def _is_of_page(hit: Hit) -> bool:
+    return hit.placed.message is None
+
+
+def _is_told(hit: Hit, pages: Sequence[frozenset[str]]) -> bool:
+    said = _words(hit.placed.unit)
+    return any(len(said & page) >= _TOLD * len(said) for page in pages)
+
+
+def _words(unit: Unit) -> frozenset[str]:
+    return frozenset(terms(f"{unit.title} {unit.body}"))
+
+
+def order(hit: Hit) -> tuple[float, int, int]:
+    """Best first; of equal ones the newer, then as they stand."""
+    day = hit.placed.unit.day
+    return (-hit.score, -(day.toordinal() if day else 0), hit.number)

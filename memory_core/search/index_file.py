@@ -1,0 +1,336 @@
+"""One scope's search index: an SQLite file that can be thrown away at any time. Blocking: call it in a thread.
+
+    meta       `made_by`: what made it (anything else begins it anew); `version`, which grows with every update;
+               the state of the transcript that it holds
+    sources    a page or a piece of talk: its state, and of every unit what ranking must know (Spot), as JSON
+    units      each unit's text, as JSON; read only for what is shown
+    postings   per term and source where it stands: for each place one number of 64 bits, unit, position and weight
+
+Nothing here is the only copy of anything: a file that SQLite cannot read, or that another version made, is removed
+and filled again. Where no file can be had (a full or read-only disk) it is kept in memory. It is written without
+waiting for the disk. When units go, the file is rebuilt without them, so that no term of theirs stays behind.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from array import array
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import date
+from heapq import nsmallest
+from pathlib import Path
+from typing import Any, TypeVar
+
+from memory_core.forms.units import Unit
+from memory_core.ids import MessageKey, PageId
+from memory_core.ledger.transcript import TranscriptState
+from memory_core.ranking import Places, Shelf, Spot, pairs_of, scores, shelf
+from memory_core.search.hits import Hit
+from memory_core.search.parts import Part, Placed, part_of
+from memory_core.search.sources import TALK, Source
+from memory_core.store.disk import FOLDER_MODE
+
+T = TypeVar("T")
+
+_TABLES = (
+    "CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+    """CREATE TABLE IF NOT EXISTS sources (
+        id INTEGER PRIMARY KEY, place TEXT NOT NULL UNIQUE, page TEXT NOT NULL, mark TEXT NOT NULL,
+        sha256 TEXT NOT NULL, spots TEXT NOT NULL
+    )""",
+    """CREATE TABLE IF NOT EXISTS units (
+        source INTEGER NOT NULL, number INTEGER NOT NULL, unit TEXT NOT NULL, PRIMARY KEY (source, number)
+    ) WITHOUT ROWID""",
+    """CREATE TABLE IF NOT EXISTS postings (
+        term TEXT NOT NULL, source INTEGER NOT NULL, places BLOB NOT NULL, PRIMARY KEY (term, source)
+    ) WITHOUT ROWID""",
+)
+_SETTINGS = ("journal_mode = DELETE", "synchronous = OFF", "secure_delete = ON", "temp_store = MEMORY")
+_POSITION_BITS, _WEIGHT_BITS = 28, 4
+_MOST_TERMS = 400
+"""How many terms one statement asks for."""
+_BUSY_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the index holds: the mark of every source by its place, and the state of the transcript."""
+
+    marks: Mapping[str, str]
+    transcript: TranscriptState
+
+
+@dataclass(frozen=True, slots=True)
+class _Shelved:
+    """What every question needs, as of one version: the shelf, and which numbers belong to which source."""
+
+    version: int
+    shelf: Shelf
+    start: Mapping[int, int]
+    """The number of each source's first unit."""
+    sources: Sequence[int]
+    """Of every number its source."""
+    pages: Mapping[int, tuple[PageId, str]]
+    """Of every source its page, and in which state it was read."""
+
+
+class IndexFile:
+    """The index of one scope; `path` None keeps it in memory. `made_by` tells what its contents depend on."""
+
+    def __init__(self, path: Path | None, made_by: str) -> None:
+        self._path = path
+        self._made_by = made_by
+        self._connection: sqlite3.Connection | None = None
+        self._shelved: _Shelved | None = None
+        self._lock = threading.Lock()
+
+    def known(self) -> Known:
+        """What it holds now."""
+        return self._tried(self._known)
+
+    def update(self, gone: Collection[str], new: Iterable[Source], transcript: TranscriptState) -> None:
+        """Take sources away by their places, put new ones in the place of what was called so, all or nothing."""
+        new = tuple(new)
+        self._tried(lambda held: self._update(held, gone, new, transcript))
+
+    def search(self, asked: Sequence[str], wanted: Callable[[PageId], bool], most: int) -> tuple[Hit, ...]:
+        """The best `most` hits on pages that are `wanted`, best first."""
+        return self._tried(lambda held: self._search(held, asked, wanted, most))
+
+    def close(self) -> None:
+        """Close the file; the next call opens it again."""
+        with self._lock:
+            self._shut()
+
+    def _tried(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Do the work; a file that cannot be used is begun anew, then given up for the memory of this process."""
+        with self._lock:
+            for _ in range(2):
+                try:
+                    return work(self._opened())
+                except (sqlite3.Error, OSError, ValueError):
+                    self._shut()
+                    self._remove()
+            self._path = None
+            return work(self._opened())
+
+    def _opened(self) -> sqlite3.Connection:
+        if self._connection is not None:
+            return self._connection
+        if self._path is not None:
+            self._path.parent.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+        held = sqlite3.connect(
+            self._path or ":memory:", timeout=_BUSY_S, isolation_level=None, check_same_thread=False
+        )
+        self._connection = held
+        for setting in _SETTINGS:
+            held.execute(f"PRAGMA {setting}")
+        if held.execute("PRAGMA quick_check").fetchone() != ("ok",):
+            raise sqlite3.DatabaseError("the index is damaged")
+        for table in _TABLES:
+            held.execute(table)
+        if _meta(held, "made_by") not in (self._made_by, ""):
+            raise sqlite3.DatabaseError("another version made the index")
+        _keep(held, "made_by", self._made_by)
+        return held
+
+    def _shut(self) -> None:
+        if self._connection is not None:
+            with suppress(sqlite3.Error):
+                self._connection.close()
+        self._connection = self._shelved = None
+
+    def _remove(self) -> None:
+        if self._path is not None:
+            with suppress(OSError):
+                self._path.unlink(missing_ok=True)
+
+    def _known(self, held: sqlite3.Connection) -> Known:
+        marks = dict(held.execute("SELECT place, mark FROM sources"))
+        arrived, _, revised = _meta(held, "transcript").partition(" ")
+        return Known(marks, TranscriptState(int(arrived or 0), int(revised or 0)))
+
+    def _update(
+        self, held: sqlite3.Connection, gone: Collection[str], new: Sequence[Source], transcript: TranscriptState
+    ) -> None:
+        before = dict(held.execute("SELECT place, id FROM sources"))
+        replaced = [before[place] for place in {*gone, *(one.place for one in new)} if place in before]
+        held.execute("BEGIN IMMEDIATE")
+        try:
+            went = self._take_away(held, replaced)
+            came = set[str]()
+            for one in new:
+                came |= self._put(held, one)
+            _keep(held, "transcript", f"{transcript.arrived} {transcript.revised}")
+            _keep(held, "version", str(int(_meta(held, "version") or 0) + 1))
+            held.execute("COMMIT")
+        except BaseException:
+            held.execute("ROLLBACK")
+            raise
+        if went - came:
+            held.execute("VACUUM")
+
+    def _take_away(self, held: sqlite3.Connection, sources: Sequence[int]) -> set[str]:
+        """Remove sources with all that is known of them; the units that went."""
+        went = set[str]()
+        for source in sources:
+            went.update(row[0] for row in held.execute("SELECT unit FROM units WHERE source = ?", (source,)))
+            held.execute("DELETE FROM units WHERE source = ?", (source,))
+            held.execute("DELETE FROM sources WHERE id = ?", (source,))
+        if sources:
+            held.execute(
+                "DELETE FROM postings WHERE source IN (SELECT value FROM json_each(?))", (json.dumps(sources),)
+            )
+        return went
+
+    def _put(self, held: sqlite3.Connection, source: Source) -> set[str]:
+        """Add a source; its units."""
+        parts = [part_of(one) for one in source.placed]
+        sha256 = source.placed[0].sha256 if source.placed else ""
+        row = held.execute(
+            "INSERT INTO sources (place, page, mark, sha256, spots) VALUES (?, ?, ?, ?, ?)",
+            (source.place, source.page, source.mark, sha256, json.dumps([_spot_row(part.spot) for part in parts])),
+        ).lastrowid
+        written = [_unit_text(one) for one in source.placed]
+        held.executemany("INSERT INTO units VALUES (?, ?, ?)", [(row, at, text) for at, text in enumerate(written)])
+        held.executemany(
+            "INSERT INTO postings VALUES (?, ?, ?)",
+            [(term, row, places.tobytes()) for term, places in _postings(parts).items()],
+        )
+        return set(written)
+
+    def _search(
+        self, held: sqlite3.Connection, asked: Sequence[str], wanted: Callable[[PageId], bool], most: int
+    ) -> tuple[Hit, ...]:
+        shelved = self._shelf(held)
+        places = _places(held, shelved, asked)
+        allowed = {source for source, (page, _) in shelved.pages.items() if wanted(page)}
+        talks = {source for source, (page, _) in shelved.pages.items() if page == TALK}
+        ranked = [
+            (-score.value, -(shelved.shelf.spots[number].at or 0), number, score)
+            for number, score in scores(shelved.shelf, places, asked).items()
+            if (source := shelved.sources[number]) in allowed and (score.shared or source in talks)
+        ]
+        hits = []
+        for _, _, number, score in nsmallest(most, ranked, key=lambda one: one[:3]):
+            source = shelved.sources[number]
+            row = held.execute(
+                "SELECT unit FROM units WHERE source = ? AND number = ?", (source, number - shelved.start[source])
+            ).fetchone()
+            hits.append(Hit(_placed(*shelved.pages[source], row[0]), number, score.value, score.shared))
+        return tuple(hits)
+
+    def _shelf(self, held: sqlite3.Connection) -> _Shelved:
+        """The shelf of this version, kept until the next."""
+        version = int(_meta(held, "version") or 0)
+        if self._shelved is None or self._shelved.version != version:
+            spots: list[Spot] = []
+            start: dict[int, int] = {}
+            sources: list[int] = []
+            pages: dict[int, tuple[PageId, str]] = {}
+            for row, page, sha256, told in held.execute("SELECT id, page, sha256, spots FROM sources ORDER BY place"):
+                own = [_spot(one) for one in json.loads(told)]
+                start[row], pages[row] = len(spots), (PageId(page), sha256)
+                spots += own
+                sources += [row] * len(own)
+            self._shelved = _Shelved(version, shelf(spots), start, sources, pages)
+        return self._shelved
+
+
+def _places(held: sqlite3.Connection, shelved: _Shelved, asked: Sequence[str]) -> Places:
+    """Where the terms of a question stand."""
+    counts: dict[str, dict[int, int]] = {}
+    stands: dict[str, set[int]] = {}
+    for term, source, places in _rows_of(held, tuple(dict.fromkeys(asked))):
+        own, at, start = counts.setdefault(term, defaultdict(int)), stands.setdefault(term, set()), shelved.start
+        read = array("Q")
+        read.frombytes(places)
+        for place in read:
+            number = start[source] + (place >> (_POSITION_BITS + _WEIGHT_BITS))
+            own[number] += place & ((1 << _WEIGHT_BITS) - 1)
+            at.add(number << _POSITION_BITS | place >> _WEIGHT_BITS & (1 << _POSITION_BITS) - 1)
+    together: dict[int, int] = defaultdict(int)
+    for first, second in pairs_of(asked):
+        if first in stands and second in stands:
+            ends = stands[second]
+            for number in {place >> _POSITION_BITS for place in stands[first] if place + 1 in ends}:
+                together[number] += 1
+    return Places(counts, together)
+
+
+def _rows_of(held: sqlite3.Connection, terms: Sequence[str]) -> Iterator[tuple[str, int, bytes]]:
+    for at in range(0, len(terms), _MOST_TERMS):
+        some = json.dumps(terms[at : at + _MOST_TERMS])
+        yield from held.execute(
+            "SELECT term, source, places FROM postings WHERE term IN (SELECT value FROM json_each(?))", (some,)
+        )
+
+
+def _postings(parts: Sequence[Part]) -> dict[str, array[int]]:
+    """Where each term stands: unit, position and weight. Between two runs, and in one that is not joined, a
+    position is left out, so that no pair is made of what does not stand together."""
+    found: dict[str, array[int]] = {}
+    for number, part in enumerate(parts):
+        position = 0
+        for run in part.runs:
+            step = 1 if run.joined else 2
+            for term in run.terms:
+                place = (number << _POSITION_BITS | position) << _WEIGHT_BITS | run.weight
+                if term in found:
+                    found[term].append(place)
+                else:
+                    found[term] = array("Q", (place,))
+                position += step
+            position += 1
+    return found
+
+
+def _spot_row(spot: Spot) -> list[object]:
+    return [spot.length, spot.session, spot.at, sorted(spot.speaker), int(spot.asks)]
+
+
+def _spot(row: list[Any]) -> Spot:
+    length, session, at, speaker, asks = row
+    return Spot(length, session, at, frozenset(speaker), bool(asks))
+
+
+def _unit_text(placed: Placed) -> str:
+    unit = placed.unit
+    return json.dumps(
+        [
+            *(unit.text, unit.context, unit.title, unit.body, unit.record, unit.day and unit.day.isoformat()),
+            *(unit.source, unit.said_by, unit.words, unit.close, placed.message, placed.talk, placed.at),
+        ],
+        ensure_ascii=False,
+    )
+
+
+def _placed(page: PageId, sha256: str, text: str) -> Placed:
+    told, context, title, body, record, day, source, said_by, words, close, message, talk, at = json.loads(text)
+    unit = Unit(
+        told,
+        tuple(context),
+        title,
+        body,
+        record,
+        date.fromisoformat(day) if day else None,
+        source,
+        said_by,
+        words,
+        close,
+    )
+    return Placed(page, unit, sha256, MessageKey(message) if message else None, talk, at)
+
+
+def _meta(held: sqlite3.Connection, name: str) -> str:
+    row = held.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+    return str(row[0]) if row is not None else ""
+
+
+def _keep(held: sqlite3.Connection, name: str, value: str) -> None:
+    held.execute("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)", (name, value))

@@ -1,0 +1,118 @@
+"""A unit as search sees it: its terms, how much each counts, and where it stands. Pure.
+
+A record stands for itself, and a term in its title counts `_TITLE` times; what stands under one heading belongs
+together; what was said belongs to its talk. Tags are searched and stand next to nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter as Counts
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import lru_cache
+
+from memory_core.forms.units import Unit
+from memory_core.ids import MessageKey, PageId
+from memory_core.ranking import Places, Shelf, Spot, pairs_of, shelf
+from memory_core.terms import terms
+
+QUESTION = ("?", "？")
+_TITLE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A unit, and of which page in which state.
+
+    Of what was said it is the message, in its `talk` (what was said without a long pause), at its moment in days.
+    """
+
+    page: PageId
+    unit: Unit
+    sha256: str = ""
+    message: MessageKey | None = None
+    talk: str = ""
+    at: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Terms one after the other; each counts `weight` times. `joined`: neighbours are pairs."""
+
+    terms: tuple[str, ...]
+    weight: int = 1
+    joined: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What search knows of a unit."""
+
+    spot: Spot
+    runs: tuple[Run, ...]
+
+    def counts(self) -> Counts[str]:
+        """How often each term counts."""
+        counts: Counts[str] = Counts()
+        for run in self.runs:
+            for term in run.terms:
+                counts[term] += run.weight
+        return counts
+
+    def pairs(self) -> frozenset[tuple[str, str]]:
+        """The terms that stand together."""
+        return frozenset(pair for run in self.runs if run.joined for pair in pairs_of(run.terms))
+
+
+def part_of(placed: Placed) -> Part:
+    """A unit as ranking sees it."""
+    unit = placed.unit
+    together = placed.talk or unit.record or "\n".join((placed.page, *unit.context))
+    return _part(unit, together, placed.at if placed.at is not None else _ordinal(unit.day))
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Units ready for questions, without a file: what is loaded already, or a test's few."""
+
+    shelf: Shelf
+    counts: tuple[Counts[str], ...]
+    pairs: tuple[frozenset[tuple[str, str]], ...]
+
+    def places(self, asked: Sequence[str]) -> Places:
+        """Where the terms of a question stand."""
+        counts = {
+            term: {number: own[term] for number, own in enumerate(self.counts) if term in own} for term in asked
+        }
+        wanted = pairs_of(asked)
+        together = {number: count for number, own in enumerate(self.pairs) if (count := len(wanted & own))}
+        return Places(counts, together)
+
+
+def held(placed: Sequence[Placed]) -> Held:
+    """Units ready for questions, in their order."""
+    parts = [part_of(one) for one in placed]
+    return Held(
+        shelf([part.spot for part in parts]),
+        tuple(part.counts() for part in parts),
+        tuple(part.pairs() for part in parts),
+    )
+
+
+@lru_cache(maxsize=8192)
+def _part(unit: Unit, session: str, at: float | None) -> Part:
+    title = Run(terms(unit.title), _TITLE if unit.record else 1)
+    body = Run(terms(f"{unit.body} {unit.source}" if unit.record else unit.text))
+    spot = Spot(
+        len(title.terms) + len(body.terms),
+        session,
+        at,
+        frozenset(terms(unit.said_by)),
+        unit.body.endswith(QUESTION),
+    )
+    return Part(spot, (title, body, Run(terms(unit.words), joined=False)))
+
+
+def _ordinal(day: date | None) -> float | None:
+    return float(day.toordinal()) if day else None

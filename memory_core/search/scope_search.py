@@ -1,0 +1,217 @@
+"""Search in one scope, by its index: caught up with the files and the transcript at every search.
+
+What changed is told by the states of the files (one walk, nothing read) and by two numbers of the ledger; only what
+changed is read again. So what was written a moment ago is found, also what a hand wrote, and what was removed is
+not. A file whose times are too fresh to be trusted (two writes may share one) is told by its content.
+
+    Searches        hands out the index of a scope; `folder` None keeps all of them in memory
+    ScopeSearch     one scope: `find`, and `catch_up` for whoever must know that what was removed is gone
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import tzinfo
+from functools import lru_cache
+from pathlib import Path
+
+from memory_core.errors import StoreError, StoreFailed
+from memory_core.ids import GroupScope, PageId, Scope
+from memory_core.layouts import Layout, Table
+from memory_core.ledger.base import ScopeLedger
+from memory_core.search.hits import Hit, distinct
+from memory_core.search.index_file import IndexFile, Known
+from memory_core.search.parts import Placed
+from memory_core.search.sources import (
+    Piece,
+    Source,
+    is_talk,
+    mark_of,
+    page_source,
+    pieces,
+    searchable,
+    talk_source,
+)
+from memory_core.store.base import State, Store
+from memory_core.terms import asked, terms
+
+MOST = 60
+"""How many hits one search hands out."""
+_FORMAT = 1
+_PROBE = "Ana chose Redis v2.3 for foo_bar's 部署服务 キャッシュ, geändert am 2026-04-06; running"
+_OPEN_FILES = 64
+_FRESH_NS = 2_000_000_000
+"""A file system may keep times in steps of two seconds."""
+
+
+class Searches:
+    """The indexes of all scopes, the least recently used ones closed."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder
+        self._open: OrderedDict[str, _Opened] = OrderedDict()
+
+    def index(self, scope: Scope, made_by: str) -> _Opened:
+        """The index of a scope. `made_by` tells what its contents depend on."""
+        opened = self._open.pop(scope.key, None)
+        if opened is None or opened.made_by != made_by:
+            opened = _Opened(IndexFile(self._path(scope), made_by), made_by)
+        self._open[scope.key] = opened
+        while len(self._open) > _OPEN_FILES:
+            self._open.popitem(last=False)  # closed by its last user's end
+        return opened
+
+    def _path(self, scope: Scope) -> Path | None:
+        return self._folder / f"{_name(scope)}.sqlite3" if self._folder is not None else None
+
+    def has(self, scope: Scope) -> bool:
+        """Is there an index of this scope? Blocking."""
+        path = self._path(scope)
+        return path.exists() if path is not None else scope.key in self._open
+
+    def remove(self, scope: Scope) -> None:
+        """Throw the index of a scope away. Blocking."""
+        opened = self._open.pop(scope.key, None)
+        if opened is not None:
+            opened.file.close()
+        path = self._path(scope)
+        if path is not None:
+            path.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Close all files. Blocking."""
+        for opened in self._open.values():
+            opened.file.close()
+        self._open.clear()
+
+
+@dataclass(slots=True)
+class _Opened:
+    file: IndexFile
+    made_by: str
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    known: Known | None = None
+
+
+class ScopeSearch:
+    """Search in the one scope that store and ledger are bound to; `zone` dates what was said."""
+
+    def __init__(self, store: Store, ledger: ScopeLedger, layout: Layout, searches: Searches, zone: tzinfo) -> None:
+        self._store, self._ledger, self._layout, self._zone = store, ledger, layout, zone
+        self._table = layout.table(store.scope)
+        self._searches = searches
+
+    async def find(
+        self, words: str, unread: list[str], wanted: Callable[[PageId], bool], most: int = MOST
+    ) -> tuple[Hit, ...]:
+        """The best hits on pages that are `wanted`, best first; pages that could not be read are told in `unread`.
+
+        Raises StoreError when the pages cannot be listed, or none can be read; LedgerFailed.
+        """
+        question = asked(words)
+        if not question:
+            return ()
+        opened = self._opened()
+        async with opened.lock:
+            await self._catch_up(opened, unread)
+            hits = await asyncio.to_thread(opened.file.search, question, wanted, most)
+        return distinct(hits)
+
+    async def catch_up(self) -> None:
+        """Make the index hold what is there now, and nothing that is gone. Raises StoreError, LedgerFailed."""
+        opened = self._opened()
+        async with opened.lock:
+            await self._catch_up(opened, [])
+
+    def _opened(self) -> _Opened:
+        made_by = f"{_FORMAT} {_fingerprint()} {self._layout.name} {self._zone}"
+        return self._searches.index(self._store.scope, made_by)
+
+    async def _catch_up(self, opened: _Opened, unread: list[str]) -> None:
+        states, transcript = await self._store.states(), await self._ledger.transcript_state()
+        known = opened.known
+        if known is None:
+            known = await asyncio.to_thread(opened.file.known)
+        pages = searchable(self._table, states)
+        new = await self._pages(pages, states, known.marks, unread)
+        here: set[str] = {page for page in pages if known.marks.get(page) == mark_of(states[page])}
+        if transcript == known.transcript:
+            here.update(place for place in known.marks if is_talk(place))
+        else:
+            talk = pieces(await self._ledger.transcript_outline())
+            here.update(piece.place for piece in talk)
+            new += await self._talk(piece for piece in talk if known.marks.get(piece.place) != piece.mark)
+        gone = known.marks.keys() - here
+        opened.known = known
+        if new or gone or transcript != known.transcript:
+            opened.known = None  # until it is known what stands there
+            await asyncio.to_thread(opened.file.update, gone, new, transcript)
+            opened.known = await asyncio.to_thread(opened.file.known)
+        if unread and len(unread) == len(pages):
+            raise StoreFailed(unread[0])
+
+    async def _pages(
+        self, pages: Sequence[PageId], states: Mapping[PageId, State], marks: Mapping[str, str], unread: list[str]
+    ) -> list[Source]:
+        """The pages that are not as the index knows them, as they are now."""
+        new = list[Source]()
+        for page in pages:
+            mark = mark_of(states[page])
+            if marks.get(page) == mark:
+                continue
+            now_ns = time.time_ns()  # before the page is read
+            try:
+                read = await self._store.read(page)
+            except StoreError as failed:
+                unread.append(str(failed))
+                continue
+            if read is not None:
+                unsure = "" if _settled(states[page], now_ns) else "?"
+                form = self._table.rule(page).form
+                new.append(await asyncio.to_thread(page_source, read, form, mark + unsure))
+        return new
+
+    async def _talk(self, due: Iterable[Piece]) -> list[Source]:
+        """Pieces of what was said, as the ledger has them now."""
+        due = tuple(due)
+        entries = await self._ledger.transcript([seq for piece in due for seq in piece.seqs])
+        by_seq = {entry.seq: entry for entry in entries}
+        return [talk_source(piece, by_seq, self._zone) for piece in due]
+
+
+async def gather(store: Store, table: Table, pages: Iterable[PageId], unread: list[str]) -> tuple[Placed, ...]:
+    """All units of `pages`, in order, read from their files and not from an index.
+
+    A page that is gone has none; what could not be read is told in `unread`.
+    """
+    placed: list[Placed] = []
+    for page in searchable(table, pages):
+        try:
+            read = await store.read(page)
+        except StoreError as failed:
+            unread.append(str(failed))
+            continue
+        if read is not None:
+            placed += page_source(read, table.rule(page).form, "").placed
+    return tuple(placed)
+
+
+def _settled(state: State, now_ns: int) -> bool:
+    """Would a later change show in the times of the file? A file system may keep them in steps of two seconds."""
+    return max(state.modified_ns, state.changed_ns) < now_ns - _FRESH_NS
+
+
+@lru_cache(maxsize=1)
+def _fingerprint() -> str:
+    """What the contents of an index depend on besides its sources: how words become terms."""
+    return hashlib.sha256(repr(terms(_PROBE)).encode()).hexdigest()[:16]
+
+
+def _name(scope: Scope) -> str:
+    """The name of a scope's index file."""
+    return f"group-{scope.name}" if isinstance(scope, GroupScope) else f"direct-{scope.person.folder}"

@@ -1,0 +1,133 @@
+"""What is searched, cut into sources: a page each, and pieces of what was said. Pure.
+
+A source is replaced as a whole when its mark changes. Searched are the pages, journals and archive of a scope, never
+the program's own files, never SOUL.md (every scope has it), and the transcript as long as it is kept. A talk is what
+was said in one conversation without a pause of `PAUSE`; it is cut after `PIECE` lines, which stay one talk.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta, tzinfo
+
+from memory_core.clock import day_in
+from memory_core.forms.units import Unit, units_of
+from memory_core.ids import PageId
+from memory_core.layouts import Form, Table
+from memory_core.ledger.transcript import Line
+from memory_core.messages import Entry, Message, Voice
+from memory_core.search.parts import QUESTION, Placed
+from memory_core.store.base import PageText, State
+
+PAUSE = timedelta(minutes=30)
+PIECE = 64
+TALK = PageId("talk")
+"""What results name as the page of what was said; it is no page that could be opened."""
+_SAID = ":"
+"""How the places of talk begin; no page is called so."""
+_UNSEARCHED = frozenset({Form.STATE, Form.INDEX})
+_DAY_SECONDS = 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One source as it stands in the index: what it is called, in which state, and its units in order."""
+
+    place: str
+    page: PageId
+    mark: str
+    placed: tuple[Placed, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a talk: the places in the ledger of its lines, in order."""
+
+    place: str
+    talk: str
+    mark: str
+    seqs: tuple[int, ...]
+
+
+def searchable(table: Table, pages: Iterable[PageId]) -> tuple[PageId, ...]:
+    """Those of `pages` that a search looks through."""
+    return tuple(page for page in pages if not (rule := table.rule(page)).shared and rule.form not in _UNSEARCHED)
+
+
+def mark_of(state: State) -> str:
+    """A page's state in a few characters."""
+    return f"{state.size}.{state.modified_ns}.{state.changed_ns}.{state.inode}"
+
+
+def page_source(read: PageText, form: Form, mark: str) -> Source:
+    """A page as a source."""
+    units = units_of(read.page, form, read.text).units
+    return Source(read.page, read.page, mark, tuple(Placed(read.page, unit, read.stamp.sha256) for unit in units))
+
+
+def is_talk(place: str) -> bool:
+    """Is it a piece of talk, not a page?"""
+    return place.startswith(_SAID)
+
+
+def pieces(lines: Sequence[Line]) -> tuple[Piece, ...]:
+    """The transcript cut into talks and these into pieces; `lines` are ordered by conversation, then as they came."""
+    found: list[Piece] = []
+    for talk in _talks(lines):
+        name = _place(talk[0])
+        for at in range(0, len(talk), PIECE):
+            part = talk[at : at + PIECE]
+            marked = hashlib.sha256(repr([(name, line.seq, line.text_id) for line in part]).encode()).hexdigest()
+            found.append(Piece(_place(part[0]), name, marked, tuple(line.seq for line in part)))
+    return tuple(found)
+
+
+def talk_source(piece: Piece, entries: Mapping[int, Entry], zone: tzinfo) -> Source:
+    """A piece of a talk as a source: what persons and other bots said in it."""
+    said = (entries[seq] for seq in piece.seqs if seq in entries)
+    placed = (_line(entry, piece.talk, zone) for entry in said if _tells(entry.message))
+    return Source(piece.place, TALK, piece.mark, tuple(placed))
+
+
+def _tells(message: Message) -> bool:
+    """Could it be what somebody looks for? What remem said is no memory, nor is what it was asked."""
+    return message.voice is not Voice.SELF and not (message.addressed and message.text.rstrip().endswith(QUESTION))
+
+
+def _talks(lines: Iterable[Line]) -> Iterator[list[Line]]:
+    talk: list[Line] = []
+    for line in lines:
+        if talk and (line.conversation != talk[-1].conversation or line.sent_at - talk[-1].sent_at >= PAUSE):
+            yield talk
+            talk = []
+        talk.append(line)
+    if talk:
+        yield talk
+
+
+def _place(line: Line) -> str:
+    return f"{_SAID}{line.conversation}/{line.seq:012}"
+
+
+def _line(entry: Entry, talk: str, zone: tzinfo) -> Placed:
+    """One message. Its day is the scope's; `title` stays empty: what was said has none."""
+    message = entry.message
+    day, who = day_in(zone, message.sent_at), f"@{message.author_name}"
+    source = f"{who}, {message.sent_at.astimezone(zone):%H:%M}"
+    unit = Unit(
+        text=f"- {who}: {message.text}",
+        context=(f"## {day.isoformat()}, said",),
+        body=message.text,
+        day=day,
+        source=source,
+        said_by=message.author_name,
+        close=True,
+    )
+    return Placed(TALK, unit, message=message.key, talk=talk, at=_days(message.sent_at))
+
+
+def _days(moment: datetime) -> float:
+    """A moment on the same scale as a date's ordinal."""
+    return moment.toordinal() + (moment.hour * 3600 + moment.minute * 60 + moment.second) / _DAY_SECONDS
