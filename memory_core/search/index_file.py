@@ -14,6 +14,7 @@ waiting for the disk. When units go, the file is rebuilt without them, so that n
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import threading
 from array import array
@@ -33,7 +34,7 @@ from memory_core.ranking import Places, Shelf, Spot, pairs_of, scores, shelf
 from memory_core.search.hits import Hit
 from memory_core.search.parts import Part, Placed, part_of
 from memory_core.search.sources import TALK, Source
-from memory_core.store.disk import FOLDER_MODE
+from memory_core.store.disk import FILE_MODE, FOLDER_MODE
 
 T = TypeVar("T")
 
@@ -124,6 +125,7 @@ class IndexFile:
             return self._connection
         if self._path is not None:
             self._path.parent.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, FILE_MODE))  # SQLite would let others read it
         held = sqlite3.connect(
             self._path or ":memory:", timeout=_BUSY_S, isolation_level=None, check_same_thread=False
         )

@@ -34,6 +34,7 @@ from adapters.messages import Happening, Outgoing, Sent
 from bot.app import App, opened
 from memory_core.clock import ManualClock
 from memory_core.errors import RememError
+from memory_core.forms import tasks
 from memory_core.ids import MessageKey
 from memory_core.ledger import opening
 from memory_core.store.disk import Disk
@@ -289,11 +290,19 @@ class Look:
         return set(found)
 
     def _pages(self, wanted: Iterable[int]) -> None:
-        """Each line at most once on a page, `wanted` once."""
-        folders = [self._workspace / folder for folder in PAGES]
-        self._compare(
-            "on its page", self._standing(path for folder in folders for path in folder.glob("*.md")), wanted
-        )
+        """Each line at most once on a page, `wanted` once; a task in the list of tasks: a page shows what it can."""
+        folders, wanted = [self._workspace / folder for folder in PAGES], set(wanted)
+        found = self._standing(path for folder in folders for path in folder.glob("*.md"))
+        listed = self._listed()
+        theirs = {number for number in wanted if kind_of(number) == "task"}
+        self._compare("on its page", found, wanted - theirs)
+        self._compare("in the list of tasks", listed, theirs)
+
+    def _listed(self) -> Counter[int]:
+        """How many tasks of the lists are each line's; a long title is cut there, its first word is its own."""
+        texts = [path.read_text("utf-8") for path in self._workspace.rglob("pending_tasks.json")]
+        titles = [task.title.split() for text in texts for task in tasks.parse(text).tasks]
+        return Counter(self._words[word] for title in titles for word in title[:1] if word in self._words)
 
     def _journals(self, wanted: Iterable[int]) -> None:
         """Each line at most once in a journal, `wanted` once."""

@@ -12,7 +12,7 @@ from memory_core.forms.records import Record, render
 from memory_core.ids import MessageKey, PersonKey
 from memory_core.layouts import Kind
 from memory_core.sleep.report import Stage
-from tests.memory_core.search_kit import searched
+from tests.memory_core.search.kit import searched
 from tests.memory_core.sleep.kit import TODAY, Bed, page_of, record
 
 ARCHIVE = "archive/2026-08"

@@ -1,0 +1,189 @@
+"""Search in one scope: what is written a moment ago is found, what is gone is not, and nothing is anybody else's."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+
+from memory_core.errors import StoreFailed
+from memory_core.ids import GroupScope, PageId
+from memory_core.messages import Voice
+from memory_core.search import Searches
+from memory_core.search.sources import PIECE
+from memory_core.store.base import PageText
+from tests.memory_core.search.kit import BUILD, memory, searched
+
+SHOP = GroupScope("shop")
+ROOMS = 80
+"""More than there are files open at once."""
+
+
+@pytest.mark.asyncio
+async def test_a_hand_edit_is_found_at_once_also_one_of_the_same_size_and_time(tmp_path: Path) -> None:
+    async with memory(tmp_path) as one:
+        one.put("experience", "# Experience\n\n- the code is quokka\n")
+        assert await one.finds("code") == ["- the code is quokka"]
+        path = one.file("experience")
+        times = path.stat()
+        for word in ("wombat", "numbat", "possum", "quokka") * 5:
+            path.write_text(f"# Experience\n\n- the code is {word}\n")
+            os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+            assert await one.finds("code") == [f"- the code is {word}"]
+        path.unlink()
+        assert await one.finds("code") == []
+
+
+@pytest.mark.asyncio
+async def test_what_was_said_is_found_as_long_as_it_is_kept(tmp_path: Path) -> None:
+    async with memory(tmp_path) as one:
+        key = await one.says("the door code is quokka")
+        await one.says("and lunch is at noon", "bo")
+        (first, *_) = await searched(one.handles.open(BUILD), "door code")
+        unit = first.placed.unit
+        assert (unit.body, unit.source, unit.day) == ("the door code is quokka", "@ana, 12:00", unit.day)
+        assert first.placed.message == key
+        await one.edits(key, "the gate code is wombat")
+        assert "the gate code is wombat" in await one.finds("wombat")
+        assert await one.finds("quokka") == []
+        await one.deletes(key)
+        assert await one.finds("wombat") == []
+        assert await one.erases() == 1
+        assert await one.finds("lunch noon") == []
+
+
+@pytest.mark.asyncio
+async def test_an_answer_without_the_question_s_words_is_found_behind_it(tmp_path: Path) -> None:
+    async with memory(tmp_path) as one:
+        for text in ("good morning", "the train was late", "so was mine"):
+            await one.says(text)
+        await one.says("which store holds the session cache?", "bo")
+        await one.says("Valkey, since April")
+        assert "Valkey, since April" in (await one.finds("which store holds the session cache?"))[:2]
+
+
+@pytest.mark.asyncio
+async def test_what_remem_said_and_what_it_was_asked_is_no_memory(tmp_path: Path) -> None:
+    async with memory(tmp_path) as one:
+        await one.says("where is the quokka?", addressed=True)
+        await one.says("From memory: the quokka is in the garden", "remem", voice=Voice.SELF)
+        await one.says("the quokka is fed by the keeper", "ci", voice=Voice.BOT)
+        assert await one.finds("quokka") == ["the quokka is fed by the keeper"]
+
+
+@pytest.mark.asyncio
+async def test_threads_are_talks_of_their_own_and_long_talks_stay_together(tmp_path: Path) -> None:
+    async with memory(tmp_path) as one:
+        for number in range(3 * PIECE):
+            await one.says(f"line {number} of the long talk")
+            if number % 40 == 0:
+                await one.says(f"aside {number} in the thread", thread="1")
+        search = await searched(one.handles.open(BUILD), "talk")
+        talks = {hit.placed.talk for hit in search}
+        assert len(talks) == 1
+        assert await one.finds("line 150 long talk"), "the middle piece"
+        assert (await one.finds("aside 80 thread"))[0] == "aside 80 in the thread"
+        one.clock.advance(3600)
+        await one.says("another talk")
+        found = await searched(one.handles.open(BUILD), "another quite long talk")
+        assert len({hit.placed.talk for hit in found}) == 2
+
+
+@pytest.mark.asyncio
+async def test_a_line_that_a_page_tells_is_not_told_twice(tmp_path: Path) -> None:
+    async with memory(tmp_path) as one:
+        await one.says("we chose Redis for the session cache")
+        assert len(await one.finds("session cache")) == 1
+        one.put("experience", "# Experience\n\n- we chose Redis for the session cache (@ana, 12:00)\n")
+        assert await one.finds("session cache") == ["- we chose Redis for the session cache (@ana, 12:00)"]
+
+
+@pytest.mark.asyncio
+async def test_nothing_of_another_scope_is_in_it_nor_moves_a_score(tmp_path: Path) -> None:
+    async with memory(tmp_path) as one:
+        one.put("experience", "# Experience\n\n- redis for the cache\n- valkey for the queue\n")
+        before = [hit.score for hit in await searched(one.handles.open(BUILD), "redis cache queue")]
+        for number in range(20):
+            await one.says(f"redis secret {number}", scope=SHOP)
+        one.put("experience", "# Experience\n\n- redis of the shop\n", SHOP)
+        assert "redis secret 3" in await one.finds("redis secret 3", SHOP)
+        assert [hit.score for hit in await searched(one.handles.open(BUILD), "redis cache queue")] == before
+        assert await one.finds("secret shop") == []
+        theirs = one.root / ".remem/search/group-build.sqlite3"
+        assert b"secret" not in theirs.read_bytes()
+
+
+@pytest.mark.asyncio
+async def test_many_scopes_and_many_searches_at_once(tmp_path: Path) -> None:
+    async with memory(tmp_path) as one:
+        scopes = [GroupScope(f"room{number}") for number in range(ROOMS)]
+        for number, scope in enumerate(scopes):
+            one.put("experience", f"# Experience\n\n- the code is number{number}\n", scope)
+        for _ in range(2):
+            found = await asyncio.gather(*(one.finds("code", scope) for scope in scopes for _ in range(3)))
+            assert found == [[f"- the code is number{at // 3}"] for at in range(3 * ROOMS)]
+        assert len(one.index_files()) == ROOMS
+
+
+@pytest.mark.asyncio
+async def test_a_search_that_is_given_up_hinders_no_other(tmp_path: Path) -> None:
+    async with memory(tmp_path) as one:
+        one.put("experience", "# Experience\n\n" + "".join(f"- redis number{at}\n" for at in range(300)))
+        for _ in range(10):
+            task = asyncio.ensure_future(one.finds("redis"))
+            await asyncio.sleep(0)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+        assert (await one.finds("number77"))[0] == "- redis number77"
+
+
+@pytest.mark.asyncio
+async def test_what_is_gone_leaves_the_files_without_a_search(tmp_path: Path) -> None:
+    """The gate's revise_search, which follows every deletion: nothing of it stays on the disk until somebody asks."""
+    from memory_core.gate import revise_search
+
+    async with memory(tmp_path) as one:
+        one.put("index", "# build\n")
+        (tmp_path / "memory/groups/build.md").write_text("---\nlevel: 1\n---\n# build\n")
+        handle = one.handles.open(BUILD)
+        await revise_search(handle)
+        assert one.index_files() == [], "none is made where none is"
+        key = await one.says("the door code is quokka")
+        assert await one.finds("quokka")
+        await one.deletes(key)
+        await revise_search(handle)
+        assert not any(b"quokka" in path.read_bytes() for path in one.index_files())
+        (tmp_path / "memory/groups/build.md").unlink()
+        await revise_search(handle)
+        assert one.index_files() == [], "a memory without an index has none to search"
+
+
+@pytest.mark.asyncio
+async def test_where_nothing_can_be_read_it_says_so_and_what_stood_there_is_not_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with memory(tmp_path) as one:
+        one.put("experience", "# Experience\n\n- redis for the cache\n")
+        assert await one.finds("redis")
+        one.put("experience", "# Experience\n\n- redis for the cache, and more\n")
+        handle = one.handles.open(BUILD)
+
+        async def read(page: PageId) -> PageText | None:
+            raise StoreFailed(f"{page}.md could not be read: permission is missing.")
+
+        monkeypatch.setattr(type(handle.store), "read", lambda store, page: read(page))
+        with pytest.raises(StoreFailed, match="experience"):
+            await searched(handle, "redis")
+        monkeypatch.undo()
+        assert await one.finds("redis") == ["- redis for the cache, and more"]
+
+
+@pytest.mark.asyncio
+async def test_an_index_in_memory_needs_no_folder(tmp_path: Path) -> None:
+    async with memory(tmp_path, Searches()) as one:
+        await one.says("the door code is quokka")
+        assert await one.finds("quokka") == ["the door code is quokka"]
+        assert not (tmp_path / ".remem").exists()
