@@ -219,6 +219,7 @@ DAYS = st.lists(
 
 @settings(max_examples=scale(400), deadline=None)
 @example([([(n, 0) for n in range(26)], 1, ""), ([(n, 1) for n in range(14)], 70, "rem"), ([(0, 0)], 1, "rem")])
+@example([([(n, 0) for n in range(26)], 70, "rem"), ([(n, 1) for n in range(26)], 1, "rem")])
 @given(DAYS)
 @pytest.mark.asyncio
 async def test_no_fact_vanishes_and_the_newest_value_holds(
