@@ -58,7 +58,7 @@ from memory_core.store.disk import Disk
 from memory_core.store.files import FileStores, OnRead, finished
 from memory_core.store.tree import Tree
 from memory_core.tokens import Counter, load_counter
-from memory_core.workspace import LEDGER, SEARCH, Workspace
+from memory_core.workspace import LEDGER, Workspace
 
 if TYPE_CHECKING:  # what models need is imported where one is set, and only there
     from bot.models.meter import LedgerMeter
@@ -163,7 +163,7 @@ async def opened(
             counter: Counter = await asyncio.to_thread(load_counter)
             await asyncio.to_thread(redact.load)
             await asyncio.to_thread(lexicon.load)
-            searches = Searches(settings.workspace / SEARCH)
+            searches = Searches(Tree(settings.workspace, disk))
             handles = Handles(stores, ledger, layout, counter, clock, here, searches)
             overview = Aggregate(settings.workspace, layout, disk)
             meter: LedgerMeter | None = None

@@ -84,7 +84,9 @@ def tree(message: str, disclosure: Disclosure) -> Tree:
     root = Tree(f"[bold]{escape(disclosure.title)}[/bold]: {escape(message)}", highlight=True)
     for step in dict.fromkeys([*(step for step, _ in disclosure.trail), *(part.step for part in disclosure.loaded)]):
         loaded = [part for part in disclosure.loaded if part.step == step]
-        found = "" if loaded else "; ".join(found for taken, found in disclosure.trail if taken == step)
+        found = (
+            "" if loaded else "; ".join(dict.fromkeys(found for taken, found in disclosure.trail if taken == step))
+        )
         branch = root.add(f"[cyan]{step}[/cyan] {escape(found)}".rstrip())
         for part in loaded:
             branch.add(_loaded(part))

@@ -154,7 +154,7 @@ def lines(found: Statuses) -> list[str]:
         number = f" (no. {one.flush_number})" if saved else ""
         waiting = counted(one.look.messages, "message")
         told.append(
-            f"{named(one.scope)}: last save {saved or 'never'}{number}, {one.pending} pending, {waiting} waiting"
+            f"{named(one.scope)}: last flush {saved or 'never'}{number}, {one.pending} pending, {waiting} waiting"
         )
         if one.rest is not None:
             rest = one.rest

@@ -137,7 +137,10 @@ def as_text(found: Costs) -> str:
 
 
 def as_data(spent: Spent) -> dict[str, object]:
-    """One sum as JSON has it. `cost_usd` null: the price of some of its runs (`unpriced_runs`) is not known."""
+    """One sum as JSON has it. `cost_usd` null: the price of some of its runs (`unpriced_runs`) is not known.
+
+    The tokens of `estimated_runs` are counted by remem, because their provider reported none.
+    """
     return {
         "day": spent.day.isoformat(),
         "purpose": spent.purpose.value,
@@ -150,4 +153,5 @@ def as_data(spent: Spent) -> dict[str, object]:
         "output_tokens": spent.output_tokens,
         "cost_usd": known_cost_usd(spent),
         "unpriced_runs": spent.unpriced_runs,
+        "estimated_runs": spent.estimated_runs,
     }

@@ -72,8 +72,14 @@ def say_again(draft: TimedTarget, fact: Fact, key: str, value: str) -> bool:
         return False
     first = known.identity not in draft.touched and fact.sources[0].keys[0] not in known.messages
     draft.touched.add(known.identity)
-    draft.do(TouchRecord(home, known.identity, known.hit_count + first, fact.day, fact.sources))
+    draft.do(TouchRecord(home, known.identity, known.hit_count + first, draft.referenced or fact.day, fact.sources))
     return True
+
+
+def is_older(draft: TimedTarget, fact: Fact, key: str, value: str) -> bool:
+    """Has its home another value for that key, stated on a later day? So it is with history that is imported."""
+    others = (one.record for one in _at_home(draft, home_of_facts(draft.table), key))
+    return any(one.day is not None and one.day > fact.day and facts.value_of(one) != value for one in others)
 
 
 def strike_others(draft: TimedTarget, key: str, value: str) -> None:
@@ -92,7 +98,8 @@ def _move(draft: TimedTarget, page: PageId, home: PageId, one: _OnBoard) -> None
     if known is not None:
         draft.do(TouchRecord(home, known.identity, known.hit_count, one.said.last, record.sources))
     else:
-        record = replace(record, supersedes=tuple(map(struck, there)))
+        used = max(one.said.last, draft.referenced or one.said.last)
+        record = replace(record, last_referenced=used, supersedes=tuple(map(struck, there)))
         if not draft.do(AddRecord(home, render(record), draft.table.section_of.get(Kind.TOOL, ""))):
             return
         strike_others(draft, one.key, one.said.value)

@@ -6,7 +6,7 @@ TimedTarget     and when it is, where the scope lives, and which records were wr
 
 from __future__ import annotations
 
-from datetime import datetime, tzinfo
+from datetime import date, datetime, tzinfo
 from typing import Protocol
 
 from memory_core.ids import PageId
@@ -32,3 +32,4 @@ class TimedTarget(Target, Protocol):
     now: datetime
     name: str
     touched: set[str]
+    referenced: date | None

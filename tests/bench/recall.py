@@ -11,6 +11,7 @@ wants that is in the context; `all` counts the questions that have everything. Q
     bm25      the same terms as remem's, BM25 over single turns
     recency   the newest first
     oracle    the evidence first
+    embedder  remem's order fused with the one by meaning (memory_core.fusion) of the optional embedder, if installed
 """
 
 from __future__ import annotations
@@ -19,10 +20,11 @@ import argparse
 import json
 import re
 import sqlite3
+import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeAlias
@@ -30,15 +32,19 @@ from typing import TypeAlias
 from rich.console import Console
 from rich.table import Table
 
-from memory_core import ranking
+from bot.embedding import SentenceEncoder
+from memory_core import fusion, ranking
+from memory_core.errors import BadInput
 from memory_core.ranking import Spot, own_words, pairs_of, scores, shelf
 from memory_core.search.parts import Held
+from memory_core.search_embedding import Vector
 from memory_core.terms import terms
 from memory_core.tokens import Counter as Tokens
 from memory_core.tokens import load_counter
 from tests.bench.recall_data import Question, Room, Turn, rooms
 from tests.data_dir import data_dir
 
+EMBEDDER = "embedder"
 LEAST_TOKENS = 12
 """Nothing that holds something fits into less."""
 
@@ -90,6 +96,29 @@ def _fts5(turns: Sequence[Turn], question: Question) -> Sequence[int]:
         ]
 
 
+@dataclass(slots=True)
+class Embedded:
+    """remem's order fused with the one by meaning. Every text is embedded once, for `spent_s` of a processor."""
+
+    embedder: SentenceEncoder
+    vectors: dict[str, Vector] = field(default_factory=dict)
+    spent_s: float = 0.0
+
+    def __call__(self, turns: Sequence[Turn], question: Question) -> Sequence[int]:
+        """Without the embedder's own loading, which is done before."""
+        lines = [turn.line for turn in turns]
+        self._embed(dict.fromkeys((*lines, question.text)))
+        similar = self.embedder.similar(self.vectors[question.text], [self.vectors[line] for line in lines])
+        meant = fusion.order(fusion.near(similar, [turn.session for turn in turns]))
+        return fusion.fused(_remem(turns, question), meant)
+
+    def _embed(self, texts: Iterable[str]) -> None:
+        new = [text for text in texts if text not in self.vectors]
+        began = time.process_time()
+        self.vectors.update(zip(new, self.embedder.embed(new), strict=True))
+        self.spent_s += time.process_time() - began
+
+
 RANKINGS: dict[str, Ranking] = {
     "remem": _remem,
     "fts5": _fts5,
@@ -97,6 +126,19 @@ RANKINGS: dict[str, Ranking] = {
     "recency": _recency,
     "oracle": _oracle,
 }
+
+
+def _with_embedder(against: Sequence[str]) -> Embedded | None:
+    """The ranking `embedder`, if it is asked for and installed; said when it is not."""
+    if EMBEDDER not in against:
+        return None
+    try:
+        embedder = SentenceEncoder()
+    except BadInput as missing:
+        print(f"{EMBEDDER}: skipped. {missing}")
+        return None
+    embedder.embed(["warm"])
+    return Embedded(embedder)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +167,8 @@ def in_context(
     return keys, used
 
 
-def measured(found: Sequence[Room], name: str, budgets: Sequence[int], counter: Tokens) -> dict[int, list[Share]]:
+def measured(found: Sequence[Room], rank: Ranking, budgets: Sequence[int], counter: Tokens) -> dict[int, list[Share]]:
     """Every question's share at every budget."""
-    rank = RANKINGS[name]
     shares: dict[int, list[Share]] = {budget: [] for budget in budgets}
     for room in found:
         for question in room.questions:
@@ -174,14 +215,22 @@ def run(paths: Sequence[Path], budgets: Sequence[int], against: Sequence[str]) -
     counter, console = load_counter(), Console(width=140)
     weights = {key: value for key, value in vars(ranking).items() if key.isupper() and isinstance(value, float)}
     told: dict[str, object] = {"weights": weights}
+    embedded = _with_embedder(against)
+    rankings = {name: RANKINGS[name] for name in ("remem", *against) if name != EMBEDDER}
+    if embedded is not None:
+        rankings[f"remem+{EMBEDDER}"] = embedded
     for path in paths:
-        name, found = rooms(path)
+        data, found = rooms(path)
         results = {
-            ranked: {budget: summary(shares) for budget, shares in measured(found, ranked, budgets, counter).items()}
-            for ranked in ("remem", *against)
+            name: {budget: summary(shares) for budget, shares in measured(found, rank, budgets, counter).items()}
+            for name, rank in rankings.items()
         }
-        console.print(_shown(name, budgets, results, sum(len(room.questions) for room in found)))
-        told[name] = results
+        console.print(_shown(data, budgets, results, sum(len(room.questions) for room in found)))
+        told[data] = results
+    if embedded is not None:
+        texts = len(embedded.vectors)
+        each_ms = 1000 * embedded.spent_s / texts
+        print(f"{embedded.embedder.name}: {texts} texts embedded, {each_ms:.1f} ms of a processor each")
     return told
 
 
@@ -196,7 +245,7 @@ def main(arguments: Sequence[str] = ()) -> int:
     folder = data_dir()
     paths = given.data or ([folder / "locomo-1-5.json", folder / "gatemem"] if folder else [])
     against = [name for name in given.against.split(",") if name]
-    unknown = [name for name in against if name not in RANKINGS]
+    unknown = [name for name in against if name not in (*RANKINGS, EMBEDDER)]
     if unknown or not paths:
         print(f"There is no ranking {', '.join(unknown)}." if unknown else "Name the data with --data PATH.")
         return 2
