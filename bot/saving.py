@@ -160,6 +160,11 @@ class Saving:
             self._conversations.end_sessions(scope)  # what was disclosed holds what is taken back
         return page, record
 
+    async def revise(self, scope: Scope) -> None:
+        """Something was taken back: it leaves the index of search."""
+        if self.upkeep is not None:
+            await self.upkeep.revise(scope)
+
     async def zone_of(self, scope: Scope) -> tzinfo:
         """Where the scope lives. Raises StoreError."""
         return await zone_of(self._handles.open(scope))
