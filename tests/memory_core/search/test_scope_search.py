@@ -65,9 +65,10 @@ async def test_what_was_said_is_no_page_that_a_later_turn_looks_for(tmp_path: Pa
         await one.says("the door code is quokka")
         handle, session = one.handles.open(BUILD), Session()
         await ensure_index(handle, UTC)
+        session = session.with_(await disclose(handle, session, "good morning, who is there?", title="room"))
         found = await search_memory(handle, session, "what is the door code?", title="room")
         assert "quokka" in "".join(part.text for part in found.loaded)
-        later = await disclose(handle, session, "and who painted the fence?", title="room")
+        later = await disclose(handle, session.with_(found), "and who painted the fence?", title="room")
         assert not [note for note in later.notes if "talk" in note]
 
 
