@@ -35,7 +35,7 @@ from memory_core.handle import Handle
 from memory_core.ids import GroupScope, MessageKey, PageId, Scope
 from memory_core.index import Index, Route, parse
 from memory_core.layouts import INDEX, TASKS, Form, PageRule, Slot, Table, journal_page
-from memory_core.search import TALK, Found, Hit, Placed, ScopeSearch, found, gather
+from memory_core.search import TALK, Found, Hit, Placed, ScopeSearch, found, gather, telling
 from memory_core.store.base import PageText, Stamp
 from memory_core.task_list import task_list
 
@@ -216,7 +216,7 @@ class OpenIndex:
 
     async def search(self, words: str, limit: int = 10) -> tuple[Found, ...]:
         """The best matches in this scope's pages, journals and archive, and in what was said. Raises RememError."""
-        return tuple(found(hit) for hit in (await self.hits(words, []))[:limit])
+        return tuple(found(hit) for hit in telling(await self.hits(words, []))[:limit])
 
     async def hits(
         self, words: str, unread: list[str], *, recent: bool = False, without: Collection[MessageKey] = ()
