@@ -19,12 +19,12 @@ from itertools import islice
 from typing import TypeAlias
 
 from memory_core.errors import EmbeddingFailed
-from memory_core.forms.units import Unit
 from memory_core.ids import PageId
 from memory_core.ranking import Score
 from memory_core.search.embedding import Embedder, Vector
 from memory_core.search.fusion import NEAREST, near, order, shares
 from memory_core.search.index_rows import placed_of
+from memory_core.search.parts import Placed
 
 _TABLE = """CREATE TABLE IF NOT EXISTS vectors (
     source INTEGER NOT NULL, number INTEGER NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (source, number)
@@ -145,15 +145,16 @@ class Vectors:
         ]
 
 
-def meaning_of(unit: Unit) -> str:
+def meaning_of(placed: Placed) -> str:
     """What a unit's vector is made of: who says it, or under which title it stands, and what it says."""
-    before = unit.said_by if unit.text.startswith(f"- @{unit.said_by}: ") else unit.title
+    unit = placed.unit
+    before = unit.title if placed.message is None else unit.said_by.lstrip("@")
     body = unit.body or unit.text
     return body if not before or before in body else f"{before}: {body}"
 
 
 def _meant(row: Row) -> str:
-    return meaning_of(placed_of(PageId(""), "", row[0]).unit)
+    return meaning_of(placed_of(PageId(""), "", row[0]))
 
 
 def _rows(held: sqlite3.Connection, source: int) -> sqlite3.Cursor:

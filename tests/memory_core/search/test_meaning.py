@@ -82,7 +82,7 @@ def test_the_file_says_what_pure_fusion_says(made: list[Source], words: str, fil
     )
     similar: list[float | None] = [None] * len(placed)
     for number in embedded:
-        told = embedder.similar(embedder.vector(words), [embedder.vector(meaning_of(placed[number].unit))])
+        told = embedder.similar(embedder.vector(words), [embedder.vector(meaning_of(placed[number]))])
         similar[number] = told[0]
     nearest = order(near(similar, ready.shelf.first))
     hits = index.search(wanted, lambda page: True, 1000, embedder.vector(words))
