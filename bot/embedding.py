@@ -44,7 +44,6 @@ class _Matrix(Protocol):
     """What is used of numpy's arrays."""
 
     def __iter__(self) -> Iterator[Self]: ...
-    def __matmul__(self, other: Self) -> Self: ...
     def astype(self, kind: str) -> Self: ...
     def reshape(self, rows: int, columns: int) -> Self: ...
     def tobytes(self) -> bytes: ...
@@ -60,6 +59,7 @@ class _Model(Protocol):
 class _Numpy(Protocol):
     """What is used of numpy."""
 
+    def einsum(self, kind: str, one: _Matrix, other: _Matrix) -> _Matrix: ...
     def frombuffer(self, held: bytes, dtype: str) -> _Matrix: ...
 
 
@@ -107,7 +107,8 @@ class SentenceEncoder:
         try:
             numpy = cast(_Numpy, import_module("numpy"))
             table = numpy.frombuffer(b"".join(held), dtype="f").reshape(len(held), len(asked))
-            return (table @ numpy.frombuffer(asked.tobytes(), dtype="f")).tolist()
+            # Not by @: its threads wait for each other longer than the sum takes, by a factor of ten for 1,000.
+            return numpy.einsum("ij,j->i", table, numpy.frombuffer(asked.tobytes(), dtype="f")).tolist()
         except _FAULTS as failed:
             raise EmbeddingFailed(_why(failed)) from failed
 
