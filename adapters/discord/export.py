@@ -17,10 +17,11 @@ from operator import attrgetter
 from pathlib import Path
 from typing import BinaryIO
 
-from adapters.discord.exported import Json, is_gone, native, normalise, place_of, sent_at, string, wrong_with
+from adapters.discord.exported import is_gone, native, normalise, place_of, sent_at, wrong_with
 from adapters.entries import Entries
 from adapters.history import DELETED, Counted
 from adapters.messages import Author, Incoming, Room
+from adapters.payload import Json, string
 from memory_core.errors import BadInput
 from memory_core.ids import Conversation, RoomKey, RoomKind
 from memory_core.text import one_line
