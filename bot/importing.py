@@ -44,8 +44,8 @@ IMPORT = "import:"
 
 @dataclass(slots=True)
 class Mark:
-    """How far an import came. `tokens`: of what was taken in since the last save; `known`: how many messages were
-    known when it began; `kept`: entries that its saves wrote; `heard`: conversations that were heard before it."""
+    """How far an import came. `tokens`: of what was taken in since the last flush; `known`: how many messages were
+    known when it began; `kept`: entries that its flushes wrote; `heard`: conversations that were heard before it."""
 
     at: int = 0
     tokens: int = 0
@@ -121,7 +121,7 @@ class _Import:
             await self.keep()
 
     async def take(self, group: Sequence[Incoming]) -> int:
-        """Take in as many as fit before a save; a conversation that is full is saved at once."""
+        """Take in as many as fit before a flush; a conversation that is full is saved at once."""
         with self.figures.stage("take in"):
             group, full = self._until_full([masked(one)[0] for one in group])
             events = [self._event(one) for one in group]
@@ -174,7 +174,7 @@ class _Import:
             self.mark.kept += sum(receipt.kinds.values())
 
     def check(self) -> None:
-        """Raise what a save failed with: nothing more is taken in on top of it."""
+        """Raise what a flush failed with: nothing more is taken in on top of it."""
         if self.failed is not None:
             raise self.failed
 
@@ -220,7 +220,7 @@ async def _begin(going: _Import) -> None:
         receipt = await app.saving.save(scope, Trigger.IDLE)
         if receipt.problem:
             raise StoreFailed(
-                f"What was said in {scope.name} since its last save could not be saved: {receipt.problem} Nothing "
+                f"What was said in {scope.name} since its last flush could not be saved: {receipt.problem} Nothing "
                 "was imported; start `remem run` to have it saved, then import again."
             )
     reached = await app.parts.intake.reached(going.task.rooms[0].platform)

@@ -37,7 +37,7 @@ class Waits:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """One scope. `changed`: messages that were edited or deleted since its last save; `open_plans`: begun saves."""
+    """One scope. `changed`: messages that were edited or deleted since its last flush; `open_plans`: begun ones."""
 
     scope: Scope
     conversations: tuple[Waits, ...] = ()
