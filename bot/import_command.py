@@ -22,10 +22,10 @@ from pathlib import Path
 
 from adapters.history import Counted, History
 from adapters.messages import Author, Incoming, Room
-from bot.app import KNOWN, App, host_zone, opened, reading
+from bot.app import App, opened
 from bot.importing import Mark, Task, import_one
 from bot.message_clock import Figures, Moved, progress_bar
-from bot.run import settings_for
+from bot.reading import KNOWN, host_zone, reading, settings_for
 from bot.settings import Settings
 from bot.welcoming import owners, welcome
 from memory_core.answers import counted as numbered

@@ -27,7 +27,7 @@ from adapters.slack.export import Export
 from bot.app import App, opened
 from bot.conversations import Work, done, held
 from bot.message_clock import Ahead, Figures, Journey, Moved, progress_bar, time_passes
-from bot.run import settings_for
+from bot.reading import settings_for
 from bot.settings import Settings, Switch
 from memory_core.clock import ManualClock
 from memory_core.errors import BadInput

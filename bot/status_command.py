@@ -21,8 +21,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
-from bot.app import KNOWN, host_zone, reading
-from bot.run import settings_for
+from bot.reading import KNOWN, host_zone, reading, settings_for
 from bot.scopes import every_scope, named
 from bot.settings import Settings, Switch, effective
 from bot.sleeping import SLEEP, Rest, night_in, rest_of

@@ -26,6 +26,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, timedelta, tzinfo
 from types import MappingProxyType
 
+from memory_core import zone_names
 from memory_core.clock import day_in
 from memory_core.conventions import conventions_in, is_convention
 from memory_core.errors import Denied, PageBlocked, UnknownPage
@@ -77,6 +78,8 @@ RECENT_DAYS = 14
 async def open_index(handle: Handle) -> OpenIndex | None:
     """Read the scope's index; None where there is none on disk (then nothing may be read). Raises StoreError."""
     read = await handle.store.read(INDEX)
+    if read is not None and zone_names.must_load(read.text):
+        await asyncio.to_thread(zone_names.load)
     return None if read is None else OpenIndex(read, parse(read.text, handle.table), handle)
 
 

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import os
+from datetime import UTC
 from pathlib import Path
 
 import pytest
 
 from memory_core.errors import StoreFailed
+from memory_core.first_join import ensure_index
 from memory_core.ids import GroupScope, PageId
+from memory_core.loading import disclose, search_memory
 from memory_core.messages import Voice
 from memory_core.search import Searches, telling
 from memory_core.search.sources import PIECE
+from memory_core.session import Session
 from memory_core.store.base import PageText
 from tests.memory_core.search.kit import BUILD, memory, searched
 
@@ -52,6 +56,20 @@ async def test_what_was_said_is_found_as_long_as_it_is_kept(tmp_path: Path) -> N
         assert await one.finds("wombat") == []
         assert await one.erases() == 1
         assert await one.finds("lunch noon") == []
+
+
+@pytest.mark.asyncio
+async def test_what_was_said_is_no_page_that_a_later_turn_looks_for(tmp_path: Path) -> None:
+    """It was looked for among the pages that a hand may have changed, and every later answer bore a note."""
+    async with memory(tmp_path) as one:
+        await one.says("the door code is quokka")
+        handle, session = one.handles.open(BUILD), Session()
+        await ensure_index(handle, UTC)
+        session = session.with_(await disclose(handle, session, "good morning, who is there?", title="room"))
+        found = await search_memory(handle, session, "what is the door code?", title="room")
+        assert "quokka" in "".join(part.text for part in found.loaded)
+        later = await disclose(handle, session.with_(found), "and who painted the fence?", title="room")
+        assert not [note for note in later.notes if "talk" in note]
 
 
 @pytest.mark.asyncio
