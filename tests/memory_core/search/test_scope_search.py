@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import os
-from datetime import UTC
+from datetime import UTC, date
 from pathlib import Path
 
 import pytest
 
 from memory_core.errors import StoreFailed
 from memory_core.first_join import ensure_index
+from memory_core.forms.units import render, units_of
 from memory_core.ids import GroupScope, PageId
+from memory_core.layouts import Form
 from memory_core.loading import disclose, search_memory
 from memory_core.messages import Voice
 from memory_core.search import Searches, telling
@@ -215,3 +217,19 @@ async def test_an_index_in_memory_needs_no_folder(tmp_path: Path) -> None:
         await one.says("the door code is quokka")
         assert await one.finds("quokka") == ["the door code is quokka"]
         assert not (tmp_path / ".remem").exists()
+
+
+@pytest.mark.asyncio
+async def test_what_was_said_can_be_read_again_from_a_disclosure_with_its_day_and_source(tmp_path: Path) -> None:
+    """An agent quotes from what it was shown; a message of several lines is one part."""
+    async with memory(tmp_path) as one:
+        await one.says("the door code:\n\n```\nquokka\n```\n# no heading")
+        one.clock.advance(86_400)
+        await one.says("the door code is changed, says (Bo)", "bo")
+        hits = await searched(one.handles.open(BUILD), "door code")
+        units = [hit.placed.unit for hit in sorted(hits, key=lambda hit: hit.number)]
+        read = units_of(PageId("talk"), Form.JOURNAL, render(units)).units
+        assert [(unit.day, unit.source, unit.said_by) for unit in read] == [
+            (date(2026, 4, 6), "@ana, 12:00", "@ana"),
+            (date(2026, 4, 7), "@bo, 12:00", "@bo"),
+        ]
