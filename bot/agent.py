@@ -91,3 +91,7 @@ class Agent(Protocol):
         An agent that writes bit by bit tells `show`; what it returns is the whole answer in any case.
         """
         ...
+
+
+async def unshown(text: str) -> None:
+    """Nobody looks at an answer that is not whole (bot.agent.Show)."""
