@@ -11,7 +11,7 @@ wants that is in the context; `all` counts the questions that have everything. Q
     bm25      the same terms as remem's, BM25 over single turns
     recency   the newest first
     oracle    the evidence first
-    embedder  remem's order fused with the one by meaning (memory_core.search.fusion) of the optional embedder, if installed
+    embedder  remem's order fused with the one by meaning (memory_core.search.fusion) of the optional embedder
 """
 
 from __future__ import annotations
