@@ -37,8 +37,8 @@ from memory_core import ranking
 from memory_core.errors import BadInput
 from memory_core.ranking import Spot, own_words, pairs_of, scores, shelf
 from memory_core.search import fusion
-from memory_core.search.parts import Held
 from memory_core.search.embedding import Vector
+from memory_core.search.parts import Held
 from memory_core.terms import terms
 from memory_core.tokens import Counter as Tokens
 from memory_core.tokens import load_counter

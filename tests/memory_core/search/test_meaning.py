@@ -147,6 +147,8 @@ async def test_a_question_in_another_language_finds_the_line(tmp_path: Path) -> 
         assert (hits[0].shared, hits[0].words, hits[0].near) == (0, 0.0, 1)
         assert len(hits) == NEAREST
         assert strong(hits) == hits, "how near is no measure, so nothing is left out by it"
+        assert asked("What is it?") == ()
+        assert len(await one.finds("What is it?")) == NEAREST, "no term that counts, and yet a question"
         assert await one.finds("?!") == []
         assert await one.finds(" ") == []
 
