@@ -23,10 +23,11 @@ Everything here is pure and fast; what a single word yields is remembered.
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterator
 from functools import lru_cache
 
-from snowballstemmer import stemmer  # type: ignore[import-untyped]  # it ships without types
+from Stemmer import Stemmer  # type: ignore[import-not-found]  # a C module without types
 
 from memory_core import loanwords
 from memory_core.east_asian import cut, pairs
@@ -86,8 +87,17 @@ _ASIDE_KOREAN = re.compile(
     r"(?:인가요|입니까|나요|까요|습니까|죠)(?=\W|$)|에 대해서?|"
     r"(?<=[가-힣]{2})(?:을|를|은|는|이|가|의|에서|에게|에는|에|으로|로|와|과|도|만|까지|부터|마다)(?=\W|$)"
 )
-_ENGLISH = stemmer("english")
-_GERMAN = stemmer("german")
+
+
+class _Stemmers(threading.local):
+    """Each thread's own: a stemmer holds the word that it is at work on, and searches run beside each other."""
+
+    def __init__(self) -> None:
+        self.english = Stemmer("english", 0)  # what they yield is remembered here
+        self.german = Stemmer("german", 0)
+
+
+_STEMMERS = _Stemmers()
 
 
 def terms(text: str) -> tuple[str, ...]:
@@ -207,8 +217,8 @@ def _stem(word: str) -> str:
     if any(char.isdigit() for char in word):
         return word
     if any(char in "äöü" for char in word):
-        return str(_GERMAN.stemWord(word))
-    return str(_ENGLISH.stemWord(word)) if word.isascii() else word
+        return str(_STEMMERS.german.stemWord(word))
+    return str(_STEMMERS.english.stemWord(word)) if word.isascii() else word
 
 
 _LOANWORDS = Loanwords(
