@@ -26,6 +26,7 @@ import re
 import threading
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import chain
 
 from Stemmer import Stemmer  # type: ignore[import-not-found]  # a C module without types
 
@@ -103,15 +104,24 @@ _STEMMERS = _Stemmers()
 def terms(text: str) -> tuple[str, ...]:
     """The terms of `text`, in order, repeats included (the rules stand at the top of this file)."""
     plain = _plain(text)
+    if plain.isascii() or not is_paired(plain):
+        return tuple(chain.from_iterable(map(_between_blanks, plain.split())))
     found: list[str] = []
     at = 0
-    if not plain.isascii() and is_paired(plain):
-        plain = simplified(plain)
-        for start, end, said in said_in(plain):
-            _add(found, plain[at:start])
-            found += said
-            at = end
+    plain = simplified(plain)
+    for start, end, said in said_in(plain):
+        _add(found, plain[at:start])
+        found += said
+        at = end
     _add(found, plain[at:])
+    return tuple(found)
+
+
+@lru_cache(maxsize=1 << 16)
+def _between_blanks(plain: str) -> tuple[str, ...]:
+    """The terms of what stands between two blanks; no token goes over one, and most are seen again."""
+    found: list[str] = []
+    _add(found, plain)
     return tuple(found)
 
 
@@ -178,6 +188,9 @@ def _plain(text: str) -> str:
 @lru_cache(maxsize=1 << 16)
 def _word_terms(token: str) -> tuple[str, ...]:
     """The terms of one word or identifier, whole first."""
+    if token.isascii() and token.isalpha() and token[1:].islower():  # most words, and quickly told
+        stem = _stem(token.lower())
+        return (stem,) if stem else ()
     token = _TAIL.sub("", token.strip("_").rstrip("."))
     folded = fold(token)
     if _NUMBER.fullmatch(folded):
@@ -214,11 +227,11 @@ def _stem(word: str) -> str:
     word = _SLOPPY.get(word) or _IRREGULAR.get(word, word)
     if word in _STOP_WORDS:
         return ""
-    if any(char.isdigit() for char in word):
+    if not word.isalpha() and any(char.isdigit() for char in word):
         return word
-    if any(char in "äöü" for char in word):
-        return str(_STEMMERS.german.stemWord(word))
-    return str(_STEMMERS.english.stemWord(word)) if word.isascii() else word
+    if word.isascii():
+        return str(_STEMMERS.english.stemWord(word))
+    return str(_STEMMERS.german.stemWord(word)) if any(char in "äöü" for char in word) else word
 
 
 _LOANWORDS = Loanwords(

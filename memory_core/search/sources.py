@@ -122,7 +122,8 @@ def _line(entry: Entry, talk: str, zone: tzinfo) -> Placed:
     """One message. Its day is the scope's; `title` stays empty: what was said has none."""
     message = entry.message
     day, who = day_in(zone, message.sent_at), f"@{message.author_name}"
-    source = f"{who}, {message.sent_at.astimezone(zone):%H:%M}"
+    at = message.sent_at.astimezone(zone)
+    source = f"{who}, {at.hour:02}:{at.minute:02}"
     unit = Unit(
         text=f"- {who}: {message.text}",
         context=(f"## {day.isoformat()}, said",),

@@ -7,13 +7,14 @@ import unicodedata
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_core.pleasantry import is_pleasantry
 from memory_core.script import fold
-from memory_core.terms import _stem, asked, surfaces, terms
+from memory_core.terms import _add, _plain, _stem, asked, surfaces, terms
 from memory_core.text import one_line
+from tests.scale import scale
 
 ENDINGS = ("", "s", "ed", "ing", "er", "ation", "ational", "ness", "ly")
 
@@ -207,3 +208,11 @@ def test_threads_do_not_take_each_others_words() -> None:
     finally:
         sys.setswitchinterval(switching)
     assert all(found == alone for found in together)
+
+
+@given(st.text(st.sampled_from("ab1Zü.,:/'’-_@# \t\u3000\u00a8\u00ad\n\x1c٣"), max_size=30))
+@settings(max_examples=scale(2000), deadline=None)
+def test_no_token_goes_over_a_blank(text: str) -> None:
+    whole: list[str] = []
+    _add(whole, _plain(text))
+    assert terms(text) == tuple(whole)
