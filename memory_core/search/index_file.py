@@ -23,7 +23,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from heapq import nsmallest
 from pathlib import Path, PurePosixPath
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from memory_core.errors import StoreFailed
 from memory_core.ids import PageId
@@ -46,6 +46,8 @@ from memory_core.search.sources import TALK, Source
 from memory_core.store.tree import Tree
 
 T = TypeVar("T")
+_Standing: TypeAlias = defaultdict[str, dict[int, bytes]]
+"""Where each term stands in the sources, by their ids."""
 
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
@@ -201,11 +203,12 @@ class IndexFile:
         held.execute("BEGIN IMMEDIATE")
         try:
             went = self._take_away(held, replaced)
-            came, standing = set[UnitRow](), list[tuple[str, int, bytes]]()
+            came, standing = set[UnitRow](), _Standing(dict)
             for one in new:
                 came |= self._put(held, one, standing)
             # In the order of their key: a tree that is filled from one end is not split and mended all over.
-            held.executemany("INSERT INTO postings VALUES (?, ?, ?)", sorted(standing))
+            rows = ((term, *one) for term in sorted(standing) for one in standing[term].items())
+            held.executemany("INSERT INTO postings VALUES (?, ?, ?)", rows)
             _keep(held, "transcript", f"{transcript.arrived} {transcript.revised}")
             _keep(held, "version", str(int(_meta(held, "version") or 0) + 1))
             held.execute("COMMIT")
@@ -228,7 +231,7 @@ class IndexFile:
             )
         return went
 
-    def _put(self, held: sqlite3.Connection, source: Source, standing: list[tuple[str, int, bytes]]) -> set[UnitRow]:
+    def _put(self, held: sqlite3.Connection, source: Source, standing: _Standing) -> set[UnitRow]:
         """Add a source; its units. Where its terms stand is told in `standing`."""
         parts = [part_of(one) for one in source.placed]
         sha256 = source.placed[0].sha256 if source.placed else ""
@@ -242,7 +245,8 @@ class IndexFile:
         )
         written = [unit_row(one) for one in source.placed]
         held.executemany(_PUT_UNIT, [(row, at, *unit) for at, unit in enumerate(written)])
-        standing += [(term, row, places.tobytes()) for term, places in postings(parts).items()]
+        for term, places in postings(parts).items():
+            standing[term][row] = places
         return set(written)
 
     def _search(

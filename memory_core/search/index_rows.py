@@ -6,6 +6,7 @@ A place is one number of 64 bits: which unit of its source, at which position, a
 from __future__ import annotations
 
 from array import array
+from collections import defaultdict
 from collections.abc import Sequence
 from datetime import date
 from typing import Any, TypeAlias
@@ -21,23 +22,19 @@ UNIT = "text, context, title, body, record, day, told_by, said_by, words, close,
 UnitRow: TypeAlias = tuple[str, str, str, str, str, int | None, str, str, str, int, str | None, str, float | None]
 
 
-def postings(parts: Sequence[Part]) -> dict[str, array[int]]:
+def postings(parts: Sequence[Part]) -> dict[str, bytes]:
     """Where each term stands: unit, position and weight. Between two runs, and in one that is not joined, a
     position is left out, so that no pair is made of what does not stand together."""
-    found: dict[str, array[int]] = {}
+    found: defaultdict[str, list[int]] = defaultdict(list)
     for number, part in enumerate(parts):
-        position = 0
+        position = number << POSITION_BITS
         for run in part.runs:
-            step = 1 if run.joined else 2
+            place, step = position << WEIGHT_BITS | run.weight, (1 if run.joined else 2) << WEIGHT_BITS
             for term in run.terms:
-                place = (number << POSITION_BITS | position) << WEIGHT_BITS | run.weight
-                if term in found:
-                    found[term].append(place)
-                else:
-                    found[term] = array("Q", (place,))
-                position += step
-            position += 1
-    return found
+                found[term].append(place)
+                place += step
+            position = (place >> WEIGHT_BITS) + 1
+    return {term: array("Q", places).tobytes() for term, places in found.items()}
 
 
 def spot_row(spot: Spot) -> list[object]:
