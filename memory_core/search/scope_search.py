@@ -45,7 +45,7 @@ FOLDER = PROGRAM / "search"
 """Where the indexes are; they may be thrown away at any time."""
 MOST = 60
 """How many hits one search hands out."""
-_FORMAT = 1
+_FORMAT = 2
 _PROBE = (
     "Ana chose Redis v2.3 for foo_bar's 部署服务 キャッシュ, geändert am 2026-04-06; running at 15:30 "
     "資料庫移轉 締め切りを決めた サーバー 배포를 정했다 四月六日 下午三点 金曜日 三十天 百分之五 월요일"
