@@ -30,15 +30,30 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 
-OWN, NEAR, NEAR_TWO, SESSION = 0.7, 0.55, 0.6, 0.25
-SPEAKER, ANSWER, PHRASE, COVER, NEWNESS = 0.8, 0.3, 0.2, 0.15, 0.15
-
 _SATURATION = 1.2
 _LENGTH = 0.4
 _REACH = 2
 """How far a neighbour may stand."""
 _UNDATED = 0.5
 """The newness of what has no date."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What each share counts. These are the ones that remem ships; others are for those who look for better ones."""
+
+    own: float = 0.7
+    near: float = 0.55
+    near_two: float = 0.6
+    session: float = 0.25
+    speaker: float = 0.8
+    answer: float = 0.3
+    phrase: float = 0.2
+    cover: float = 0.15
+    newness: float = 0.15
+
+
+SHIPPED = Weights()
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,31 +140,41 @@ def shelf(spots: Sequence[Spot]) -> Shelf:
     return Shelf(spots, first, last, until, held.newness, means, sessions, held.speakers)
 
 
-def scores(held: Shelf, found: Places, asked: Sequence[str]) -> dict[int, Score]:
+def scores(held: Shelf, found: Places, asked: Sequence[str], weights: Weights = SHIPPED) -> dict[int, Score]:
     """The scores of the parts that fit the terms of a question, by their numbers; none where no part holds any."""
+    told = shares(held, found, asked)
+    value = dict.fromkeys(told.get("near_two", ()), 0.0)
+    for name, share in told.items():
+        weight: float = getattr(weights, name)
+        for number, one in share.items():
+            value[number] += weight * one
+    shared: dict[int, int] = defaultdict(int)
+    for holding in found.counts.values():
+        for number in holding:
+            shared[number] += 1
+    return {number: Score(score, shared.get(number, 0)) for number, score in value.items()}
+
+
+def shares(held: Shelf, found: Places, asked: Sequence[str]) -> dict[str, dict[int, float]]:
+    """Of every share, by its name in Weights, which parts have how much of it; what `near_two` has is looked at."""
     counts = {term: holding for term, holding in found.counts.items() if holding}
     if not counts:
         return {}
     own = _bm25(counts, len(held.spots), held.near_length[0], lambda number: held.spots[number].length)
     near = [_near(held, counts, reach) for reach in range(1, _REACH + 1)]
-    value = dict.fromkeys(near[-1], 0.0)
-    _add(value, own, OWN)
-    _add(value, near[0], NEAR)
-    _add(value, near[1], NEAR_TWO)
-    _add(value, _by_session(held, counts, value), SESSION)
-    _add(value, _answers(held, own), ANSWER)
-    _add(value, found.pairs, PHRASE)
-    _add(value, _cover(counts, len(held.spots)), COVER)
-    for number in value:
-        value[number] += NEWNESS * held.newness[number]
-    for number in {number for term in asked for number in held.speakers.get(term, ())}:
-        if number in value:
-            value[number] += SPEAKER
-    shared: dict[int, int] = defaultdict(int)
-    for holding in counts.values():
-        for number in holding:
-            shared[number] += 1
-    return {number: Score(score, shared.get(number, 0)) for number, score in value.items()}
+    near_two = near[-1]
+    named = {number for term in asked for number in held.speakers.get(term, ())}
+    return {
+        "near_two": _of_best(near_two),
+        "own": _of_best(own),
+        "near": _of_best(near[0]),
+        "session": _of_best(_by_session(held, counts, near_two)),
+        "answer": _of_best(_answers(held, own)),
+        "phrase": _of_best(found.pairs),
+        "cover": _of_best(_cover(counts, len(held.spots))),
+        "newness": {number: held.newness[number] for number in near_two},
+        "speaker": {number: 1.0 for number in named if number in near_two},
+    }
 
 
 def own_words(held: Shelf, found: Places) -> dict[int, float]:
@@ -234,9 +259,7 @@ def _cover(found: Mapping[str, Mapping[int, int]], total: int) -> dict[int, floa
     return values
 
 
-def _add(value: dict[int, float], more: Mapping[int, float] | Mapping[int, int], weight: float) -> None:
-    """Add shares of the best, so weighted."""
-    best = max(more.values(), default=0.0)
-    if best > 0:
-        for number, one in more.items():
-            value[number] += weight * one / best
+def _of_best(values: Mapping[int, float] | Mapping[int, int]) -> dict[int, float]:
+    """Each as a part of the best."""
+    best = max(values.values(), default=0.0)
+    return {number: one / best for number, one in values.items()} if best > 0 else {}
