@@ -1,6 +1,7 @@
 """What holds the answer: which part of the evidence stands in the context, at a budget of tokens.
 
     python -m tests.bench recall [--data PATH] [--budgets 1000,2000] [--against fts5,bm25,recency,oracle] [--json F]
+                                 [--leave-one-out]
 
 The store is raw here: every turn of a room, nothing flushed. A ranking orders the turns; they are taken best first as
 long as they fit, each under the date of its session, which counts too. A question's share is the part of what it
@@ -8,6 +9,9 @@ wants that is in the context; `all` counts the questions that have everything. Q
 
     index     remem as it ships: what was said is in a ledger, the room's search index is asked (recall_index)
     remem     its formula alone (recall_rankings), where the references stand too
+    left out  its formula, each group of rooms asked with weights that never saw it (--leave-one-out, recall_weights)
+    flushed   not what was said, but the pages that the real flush with the rules extractor made of it, searched in
+              the same budget (recall_flushed)
 """
 
 from __future__ import annotations
@@ -25,11 +29,13 @@ from rich.table import Table
 from memory_core.ranking import SHIPPED
 from memory_core.tokens import load_counter
 from tests.bench.recall_data import Data, data_of
+from tests.bench.recall_flushed import measured_flushed
 from tests.bench.recall_index import measured_by_index
 from tests.bench.recall_rankings import RANKINGS, Share, measured, summary
+from tests.bench.recall_weights import groups_of, left_out
 from tests.data_dir import data_dir
 
-REMEM = ("index", "remem")
+REMEM = ("index", "remem", "flushed")
 _PLAIN = ("share", "all", "tokens", "mean tokens")
 
 Results: TypeAlias = dict[str, dict[int, dict[str, float]]]
@@ -56,18 +62,28 @@ def _summaries(shares: Mapping[int, Sequence[Share]]) -> dict[int, dict[str, flo
     return {budget: summary(of_budget) for budget, of_budget in shares.items()}
 
 
-def run(sets: Sequence[Data], budgets: Sequence[int], against: Sequence[str]) -> dict[str, object]:
-    """Measure and print every data set; the figures as data."""
-    counter, console = load_counter(), Console(width=140)
+def run(sets: Sequence[Data], budgets: Sequence[int], against: Sequence[str], *, fit: bool) -> dict[str, object]:
+    """Measure and print every data set; the figures as data. `fit`: also by weights found without the room asked."""
+    counter, console = load_counter(), Console(width=150)
     told: dict[str, object] = {"weights": asdict(SHIPPED)}
+    unseen: dict[str, dict[int, list[Share]]] = {}
+    if fit:
+        unseen, found = left_out([group for data in sets for group in groups_of(data, counter)], budgets)
+        told["weights left out"] = {name: asdict(weights) for name, weights in found.items()}
     for data in sets:
         results = {"index": _summaries(measured_by_index(data.rooms, budgets, counter))}
-        for ranked in ("remem", *against):
+        results["remem"] = _summaries(measured(data.rooms, "remem", budgets, counter))
+        if data.name in unseen:
+            results["left out"] = _summaries(unseen[data.name])
+        flushed, kept = measured_flushed(data.rooms, budgets, counter)
+        results["flushed"] = _summaries(flushed)
+        for ranked in against:
             results[ranked] = _summaries(measured(data.rooms, ranked, budgets, counter))
         console.print(_shown(data, budgets, results))
+        console.print(f"{data.name}, flushed: its pages have {kept.ratio:.1%} of the tokens of what was said")
         for what, count in data.left_out.items():
-            console.print(f"left out of {data.name}: {count} {what}")
-        told[data.name] = {**results, "left out": dict(data.left_out)}
+            console.print(f"{data.name}, left out: {count} {what}")
+        told[data.name] = {**results, "kept": kept.ratio, "left out of the data": dict(data.left_out)}
     return told
 
 
@@ -78,6 +94,7 @@ def main(arguments: Sequence[str] = ()) -> int:
     parser.add_argument("--budgets", default="500,1000,2000", help="tokens, comma separated")
     parser.add_argument("--against", default="fts5,bm25,recency,oracle", help="rankings beside remem's")
     parser.add_argument("--json", type=Path, help="a file for the figures")
+    parser.add_argument("--leave-one-out", action="store_true", help="also with weights that never saw the room")
     given = parser.parse_args(list(arguments))
     folder = data_dir()
     paths = given.data or ([folder / "locomo-1-5.json", folder / "gatemem"] if folder else [])
@@ -92,7 +109,7 @@ def main(arguments: Sequence[str] = ()) -> int:
     except (ValueError, OSError) as wrong:
         print(wrong)
         return 2
-    told = run(sets, budgets, against)
+    told = run(sets, budgets, against, fit=given.leave_one_out)
     if given.json:
         given.json.write_text(json.dumps(told, indent=1), encoding="utf-8")
     return 0

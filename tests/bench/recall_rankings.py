@@ -22,7 +22,7 @@ from typing import TypeAlias
 from memory_core.ids import Conversation, MessageKey, PersonKey, RoomKey, message_key
 from memory_core.messages import Entry, Message
 from memory_core.ranking import own_words, scores
-from memory_core.search.parts import Held, held
+from memory_core.search.parts import Held, Placed, held
 from memory_core.search.sources import Piece, talk_source
 from memory_core.terms import asked
 from memory_core.tokens import Counter as Tokens
@@ -62,7 +62,7 @@ def number_of(key: MessageKey) -> int:
 @lru_cache(maxsize=64)
 def room_held(turns: tuple[Turn, ...]) -> Held:
     """The turns as search sees what was said, the sessions of the data set being its talks."""
-    placed = []
+    placed: list[Placed] = []
     for number, message in enumerate(messages(turns)):
         piece = Piece(":", turns[number].session, "", (number,))
         placed += talk_source(piece, {number: Entry(number, message)}, UTC).placed
