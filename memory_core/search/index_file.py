@@ -30,7 +30,7 @@ from typing import Any, TypeVar
 from memory_core.forms.units import Unit
 from memory_core.ids import MessageKey, PageId
 from memory_core.ledger.transcript import TranscriptState
-from memory_core.ranking import Places, Shelf, Spot, pairs_of, scores, shelf
+from memory_core.ranking import Holding, Places, Question, Shelf, Spot, pairs_of, scores, shelf
 from memory_core.search.hits import Hit
 from memory_core.search.parts import Part, Placed, part_of
 from memory_core.search.sources import TALK, Source
@@ -99,7 +99,7 @@ class IndexFile:
         new = tuple(new)
         self._tried(lambda held: self._update(held, gone, new, transcript))
 
-    def search(self, asked: Sequence[str], wanted: Callable[[PageId], bool], most: int) -> tuple[Hit, ...]:
+    def search(self, asked: Question, wanted: Callable[[PageId], bool], most: int) -> tuple[Hit, ...]:
         """The best `most` hits on pages that are `wanted`, best first."""
         return self._tried(lambda held: self._search(held, asked, wanted, most))
 
@@ -207,7 +207,7 @@ class IndexFile:
         return set(written)
 
     def _search(
-        self, held: sqlite3.Connection, asked: Sequence[str], wanted: Callable[[PageId], bool], most: int
+        self, held: sqlite3.Connection, asked: Question, wanted: Callable[[PageId], bool], most: int
     ) -> tuple[Hit, ...]:
         shelved = self._shelf(held)
         places = _places(held, shelved, asked)
@@ -216,7 +216,7 @@ class IndexFile:
         ranked = [
             (-score.value, -(shelved.shelf.spots[number].at or 0), number, score)
             for number, score in scores(shelved.shelf, places, asked).items()
-            if (source := shelved.sources[number]) in allowed and (score.shared or source in talks)
+            if (source := shelved.sources[number]) in allowed and (score.shared or score.kin or source in talks)
         ]
         hits = []
         for _, _, number, score in nsmallest(most, ranked, key=lambda one: one[:3]):
@@ -244,11 +244,11 @@ class IndexFile:
         return self._shelved
 
 
-def _places(held: sqlite3.Connection, shelved: _Shelved, asked: Sequence[str]) -> Places:
+def _places(held: sqlite3.Connection, shelved: _Shelved, asked: Question) -> Places:
     """Where the terms of a question stand."""
     counts: dict[str, dict[int, int]] = {}
     stands: dict[str, set[int]] = {}
-    for term, source, places in _rows_of(held, tuple(dict.fromkeys(asked))):
+    for term, source, places in _rows_of(held, tuple(dict.fromkeys((*asked.terms, *asked.kin)))):
         own, at, start = counts.setdefault(term, defaultdict(int)), stands.setdefault(term, set()), shelved.start
         read = array("Q")
         read.frombytes(places)
@@ -257,12 +257,16 @@ def _places(held: sqlite3.Connection, shelved: _Shelved, asked: Sequence[str]) -
             own[number] += place & ((1 << _WEIGHT_BITS) - 1)
             at.add(number << _POSITION_BITS | place >> _WEIGHT_BITS & (1 << _POSITION_BITS) - 1)
     together: dict[int, int] = defaultdict(int)
-    for first, second in pairs_of(asked):
+    for first, second in pairs_of(asked.terms):
         if first in stands and second in stands:
             ends = stands[second]
             for number in {place >> _POSITION_BITS for place in stands[first] if place + 1 in ends}:
                 together[number] += 1
-    return Places(counts, together)
+    return Places(_holding(counts, asked.terms), together, _holding(counts, asked.kin))
+
+
+def _holding(counts: Holding, terms: Sequence[str]) -> Holding:
+    return {term: counts[term] for term in terms if term in counts}
 
 
 def _rows_of(held: sqlite3.Connection, terms: Sequence[str]) -> Iterator[tuple[str, int, bytes]]:
@@ -293,12 +297,13 @@ def _postings(parts: Sequence[Part]) -> dict[str, array[int]]:
 
 
 def _spot_row(spot: Spot) -> list[object]:
-    return [spot.length, spot.session, spot.at, sorted(spot.speaker), int(spot.asks)]
+    flags = [int(flag) for flag in (spot.asks, spot.number, spot.time)]
+    return [spot.length, spot.session, spot.at, sorted(spot.speaker), *flags]
 
 
 def _spot(row: list[Any]) -> Spot:
-    length, session, at, speaker, asks = row
-    return Spot(length, session, at, frozenset(speaker), bool(asks))
+    length, session, at, speaker, asks, number, time = row
+    return Spot(length, session, at, frozenset(speaker), bool(asks), bool(number), bool(time))
 
 
 def _unit_text(placed: Placed) -> str:

@@ -6,6 +6,7 @@ together; what was said belongs to its talk. Tags are searched and stand next to
 
 from __future__ import annotations
 
+import re
 from collections import Counter as Counts
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,11 +15,20 @@ from functools import lru_cache
 
 from memory_core.forms.units import Unit
 from memory_core.ids import MessageKey, PageId
-from memory_core.ranking import Places, Shelf, Spot, pairs_of, shelf
+from memory_core.ranking import Holding, Places, Question, Shelf, Spot, pairs_of, shelf
 from memory_core.terms import terms
 
 QUESTION = ("?", "？")
 _TITLE = 3
+_NUMBER = re.compile(r"\d")
+_TIME = re.compile(
+    r"\b(?:yesterday|today|tonight|tomorrow|weeks?|weekends?|months?|years?|ago|last|next|recently|since|night|morning"
+    r"|evening|summer|winter|spring|autumn|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april"
+    r"|may|june|july|august|september|october|november|december|gestern|heute|morgen|woche|monat|jahr|(?:mon|diens"
+    r"|donners|frei|sams|sonn)tag|mittwoch|januar|februar|märz|mai|juni|juli|oktober|dezember)\b|"
+    r"[昨今明前后後]天|[昨今明]日|[上下这這本]个?個?(?:周|週|月|星期|礼拜)|[去今明]年|[先今来]週|星期|[月火水木金土日]曜|\d\s?[年月日号號点點]",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +90,14 @@ class Held:
     counts: tuple[Counts[str], ...]
     pairs: tuple[frozenset[tuple[str, str]], ...]
 
-    def places(self, asked: Sequence[str]) -> Places:
+    def places(self, asked: Question) -> Places:
         """Where the terms of a question stand."""
-        counts = {
-            term: {number: own[term] for number, own in enumerate(self.counts) if term in own} for term in asked
-        }
-        wanted = pairs_of(asked)
+        wanted = pairs_of(asked.terms)
         together = {number: count for number, own in enumerate(self.pairs) if (count := len(wanted & own))}
-        return Places(counts, together)
+        return Places(self._holding(asked.terms), together, self._holding(asked.kin))
+
+    def _holding(self, terms: Sequence[str]) -> Holding:
+        return {term: {number: own[term] for number, own in enumerate(self.counts) if term in own} for term in terms}
 
 
 def held(placed: Sequence[Placed]) -> Held:
@@ -110,6 +120,8 @@ def _part(unit: Unit, session: str, at: float | None) -> Part:
         at,
         frozenset(terms(unit.said_by)),
         unit.body.endswith(QUESTION),
+        _NUMBER.search(unit.body) is not None,
+        _TIME.search(unit.body) is not None,
     )
     return Part(spot, (title, body, Run(terms(unit.words), joined=False)))
 

@@ -36,7 +36,7 @@ from memory_core.store.memory import MemoryStores
 from memory_core.tokens import Counter, EstimatingCounter
 from tests.bench.recall_data import Question, Room
 from tests.bench.recall_index import MOST
-from tests.bench.recall_rankings import LEAST_TOKENS, ROOM, Share, messages, number_of, part_of_wanted
+from tests.bench.recall_rankings import LEAST_TOKENS, ROOM, Share, messages, number_of, part_of_wanted, today
 
 _SCOPE = GroupScope("room")
 _COMMENT = re.compile(r"\s*<!--.*?-->")
@@ -104,7 +104,8 @@ async def _asked_of(room: Room, counter: Counter, kept: Kept) -> AsyncIterator[t
             await flush(handle, RulesExtractor(), Trigger.IDLE)
             for question in questions:
                 if question.until == until:
-                    hits = await search.find(question.text, [], _is_page, most=MOST)
+                    day = today(room.turns[:until])
+                    hits = await search.find(question.text, [], _is_page, MOST, day)
                     yield question, [hit.placed for hit in hits], await _pages(handle)
         kept.pages_tokens += sum(counter.count(text) for text in (await _pages(handle)).texts)
     kept.talk_tokens += sum(counter.count(turn.line) for turn in room.turns)

@@ -23,7 +23,7 @@ from memory_core.search import ScopeSearch, Searches
 from memory_core.store.memory import MemoryStores
 from memory_core.tokens import Counter, EstimatingCounter
 from tests.bench.recall_data import Question, Room
-from tests.bench.recall_rankings import Filling, Share, messages, number_of
+from tests.bench.recall_rankings import Filling, Share, messages, number_of, today
 
 MOST = 400
 """How many hits are asked for: more than fit into any budget."""
@@ -56,5 +56,6 @@ async def asked_of(room: Room) -> AsyncIterator[tuple[Question, list[int]]]:
             new = said[kept : question.until]
             kept = question.until
             await ledger.intake.record([Posted(EventKey(one.key), one, scope) for one in new])
-            hits = await search.find(question.text, [], lambda page: True, most=MOST)
+            day = today(room.turns[: question.until])
+            hits = await search.find(question.text, [], lambda page: True, MOST, day)
             yield question, [number_of(key) for hit in hits if (key := hit.placed.message) is not None]

@@ -15,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from datetime import UTC
+from datetime import UTC, date
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -23,8 +23,8 @@ from memory_core.ids import Conversation, MessageKey, PersonKey, RoomKey, messag
 from memory_core.messages import Entry, Message
 from memory_core.ranking import own_words, scores
 from memory_core.search.parts import Held, Placed, held
+from memory_core.search.question import question as asks
 from memory_core.search.sources import Piece, talk_source
-from memory_core.terms import asked
 from memory_core.tokens import Counter as Tokens
 from tests.bench.recall_data import Question, Room, Turn
 
@@ -69,15 +69,20 @@ def room_held(turns: tuple[Turn, ...]) -> Held:
     return held(placed)
 
 
+def today(turns: Sequence[Turn]) -> date | None:
+    """The day on which a question is asked: that of the turn before it."""
+    return turns[-1].at.date() if turns else None
+
+
 def _remem(turns: Sequence[Turn], question: Question) -> Sequence[int]:
-    room, wanted = room_held(tuple(turns)), asked(question.text)
+    room, wanted = room_held(tuple(turns)), asks(question.text, today(turns))
     found = scores(room.shelf, room.places(wanted), wanted)
     return sorted(found, key=lambda number: (-found[number].value, -number))
 
 
 def _bm25(turns: Sequence[Turn], question: Question) -> Sequence[int]:
     room = room_held(tuple(turns))
-    found = own_words(room.shelf, room.places(asked(question.text)))
+    found = own_words(room.shelf, room.places(asks(question.text)))
     return sorted(found, key=lambda number: -found[number])
 
 

@@ -20,10 +20,10 @@ from dataclasses import asdict, dataclass, replace
 from operator import itemgetter
 
 from memory_core.ranking import SHIPPED, Weights, shares
-from memory_core.terms import asked
+from memory_core.search.question import question as asks
 from memory_core.tokens import Counter
 from tests.bench.recall_data import Data, Question, Room
-from tests.bench.recall_rankings import Filling, Share, room_held
+from tests.bench.recall_rankings import Filling, Share, room_held, today
 
 CANDIDATES = 200
 _MANY_ROOMS, _GROUPS = 12, 5
@@ -153,7 +153,8 @@ def left_out(
 def _asked(room: Room, counter: Counter) -> Iterable[_Asked]:
     filling = Filling(room.turns, counter)
     for question in room.questions:
-        held, wanted = room_held(room.turns[: question.until]), asked(question.text)
+        turns = room.turns[: question.until]
+        held, wanted = room_held(turns), asks(question.text, today(turns))
         told = shares(held.shelf, held.places(wanted), wanted)
         value: dict[int, float] = defaultdict(float)
         for name, share in told.items():

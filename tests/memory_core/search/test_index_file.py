@@ -19,8 +19,8 @@ from memory_core.ledger.transcript import TranscriptState
 from memory_core.ranking import scores
 from memory_core.search.index_file import IndexFile
 from memory_core.search.parts import Placed, held
+from memory_core.search.question import question
 from memory_core.search.sources import TALK, Source
-from memory_core.terms import asked
 from tests.memory_core.search.kit import Memory, memory
 from tests.scale import scale
 
@@ -64,9 +64,11 @@ def test_the_file_says_what_ranking_says(made: list[Source], words: str) -> None
     index = IndexFile(None, "test")
     index.update((), made, NOTHING)
     placed = [one for source in made for one in source.placed]
-    ready, wanted = held(placed), asked(words)
+    ready, wanted = held(placed), question(words, date(2026, 4, 6))
     ranked = scores(ready.shelf, ready.places(wanted), wanted) if placed else {}
-    expected = {number: score for number, score in ranked.items() if score.shared or placed[number].page == TALK}
+    expected = {
+        number: score for number, score in ranked.items() if score.shared or score.kin or placed[number].page == TALK
+    }
     hits = index.search(wanted, lambda page: True, 1000)
     assert {hit.number: hit.shared for hit in hits} == {number: score.shared for number, score in expected.items()}
     assert all(hit.score == pytest.approx(expected[hit.number].value) for hit in hits)
@@ -86,7 +88,7 @@ def test_an_index_that_was_caught_up_is_one_that_was_made_anew(
     caught_up.update(gone, after, NOTHING)
     anew.update((), after, NOTHING)
     every = lambda page: True  # noqa: E731
-    assert caught_up.search(asked(words), every, 99) == anew.search(asked(words), every, 99)
+    assert caught_up.search(question(words), every, 99) == anew.search(question(words), every, 99)
     assert caught_up.known() == anew.known()
 
 
@@ -97,9 +99,9 @@ def test_what_is_not_wanted_is_no_hit() -> None:
         text = "# X\n\n- redis for the cache\n"
         placed = tuple(Placed(one, unit) for unit in units_of(one, Form.ADDED, text).units)
         index.update((), [Source(one, one, "1", placed)], NOTHING)
-    assert {hit.placed.page for hit in index.search(("redi",), lambda one: True, 9)} == {page, other}
-    assert {hit.placed.page for hit in index.search(("redi",), lambda one: one != other, 9)} == {page}
-    assert len(index.search(("redi",), lambda one: True, 1)) == 1
+    assert {hit.placed.page for hit in index.search(question("redis"), lambda one: True, 9)} == {page, other}
+    assert {hit.placed.page for hit in index.search(question("redis"), lambda one: one != other, 9)} == {page}
+    assert len(index.search(question("redis"), lambda one: True, 1)) == 1
 
 
 # -- what is lost, and what must be gone -----------------------------------------------------------------------------
