@@ -60,6 +60,11 @@ _DATED = (
 """From the most telling to the least; what one has read is not read again."""
 _READ = tuple(re.compile(pattern) for pattern in _DATED)
 
+_HINT = re.compile(
+    r"\d|\b(?:jan|feb|mar|mär|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez|yester|today|this|last|letzte|gestern|heute"
+    r"|vor)|ago\b|[天日周週月年前]"
+)
+"""Without any of these a text names no day."""
 _NUMBERS = {
     name: number
     for number, names in enumerate(("a an one 一", "two 两 兩 二", "three 三"), 1)
@@ -108,6 +113,8 @@ class Span:
 def spans(text: str, today: date | None) -> tuple[Span, ...]:
     """The spans that `text` names, seen from `today`; without it only those that have a year. Never raises."""
     plain = text[:_LONGEST_CHARACTERS].casefold()
+    if _HINT.search(plain) is None:
+        return ()
     found = [*_dated(plain, today)]
     if today is not None:
         found += _relative(plain, today)
@@ -121,7 +128,8 @@ def worth(found: tuple[Span, ...], at: float) -> float:
 
 def _dated(text: str, today: date | None) -> Iterator[Span]:
     for pattern in _READ:
-        for match in pattern.finditer(text):
+        matches = list(pattern.finditer(text))
+        for match in matches:
             named = match.groupdict()
             month, day = named.get("month"), named.get("day")
             yield from _spans(
@@ -129,7 +137,8 @@ def _dated(text: str, today: date | None) -> Iterator[Span]:
                 _MONTHS.get(month) or int(month) if month else 0,
                 int(day) if day else 0,
             )
-        text = pattern.sub(lambda match: " " * len(match[0]), text)
+        if matches:
+            text = pattern.sub(lambda match: " " * len(match[0]), text)
 
 
 def _years(named: str | None, today: date | None) -> range:

@@ -34,12 +34,14 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
-from typing import TypeAlias
+from operator import mul
+from typing import NamedTuple, TypeAlias
 
 from memory_core.days import Span, worth
+from memory_core.weights import SHIPPED, Weights
 
 _SATURATION = 1.2
 _LENGTH = 0.4
@@ -49,31 +51,6 @@ _LONG = math.log(30)
 """From so many terms on (their logarithm) a part is simply long."""
 _UNDATED = 0.5
 """The newness of what has no date."""
-
-
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """What each share counts. These are the ones that remem ships; others are for those who look for better ones."""
-
-    own: float = 0.3
-    before: float = 0.5
-    near: float = 0.4
-    wide: float = 0.3
-    session: float = 0.3
-    kin: float = 0.2
-    kin_before: float = 0.15
-    phrase: float = 0.1
-    cover: float = 0.15
-    speaker: float = 0.6
-    day: float = 1.0
-    time: float = 0.2
-    number: float = 0.15
-    newness: float = 0.15
-    asks: float = -0.2
-    length: float = -0.2
-
-
-SHIPPED = Weights()
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +94,7 @@ class Places:
     kin: Holding = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
+class Score(NamedTuple):
     """How well one part fits. `shared`: how many different terms of the question it holds itself; `kin`: of kin."""
 
     value: float
@@ -127,20 +103,39 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True)
+class Share:
+    """Which parts have how much of a share, of what the best one has."""
+
+    values: Mapping[int, float]
+    best: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A part and its neighbours. For each part: its neighbours that look as far as to it begin at `starts` and end
+    before `ends`; by its length in `norms` each term counts less."""
+
+    starts: Sequence[int]
+    ends: Sequence[int]
+    norms: Sequence[float]
+    alone: bool
+    """The part has no neighbours."""
+
+
+@dataclass(frozen=True, slots=True)
 class Shelf:
     """Parts in their order, with what every question needs to know of them.
 
-    `first` and `last` are for each part the ends of its session. `newness` is its place in time from 0 to 1, `norms`
-    for each window and part by how much its length makes a term count less, `session_norms` the same by the first
-    part of each session.
+    `first` is for each part the first one of its session; `session_norms` has these. `still` are the shares that are
+    the same whatever is asked, by the name of their weight, for each part; `known` is their weighted sum.
     """
 
     spots: Sequence[Spot]
     first: Sequence[int]
-    last: Sequence[int]
-    newness: Sequence[float]
-    norms: Sequence[Sequence[float]]
+    windows: Sequence[Window]
     session_norms: Mapping[int, float]
+    still: Mapping[str, Sequence[float]]
+    known: Sequence[float]
     speakers: Mapping[str, Sequence[int]]
 
 
@@ -160,67 +155,63 @@ def shelf(spots: Sequence[Spot]) -> Shelf:
     for number, spot in enumerate(spots):
         for term in spot.speaker:
             speakers[term].append(number)
-    norms = []
-    for back, ahead in _WINDOWS:
-        starts = [max(start, number - back) for number, start in enumerate(first)]
-        ends = [min(end, number + ahead) + 1 for number, end in enumerate(last)]
-        norms.append(_norms([until[end] - until[start] for start, end in zip(starts, ends, strict=True)]))
     begins = [number for number, start in enumerate(first) if number == start]
     of_sessions = _norms([until[last[number] + 1] - until[number] for number in begins])
-    by_session = dict(zip(begins, of_sessions, strict=True))
-    return Shelf(spots, first, last, _newness(spots), norms, by_session, dict(speakers))
+    windows = [_window(first, last, until, *reach) for reach in _WINDOWS]
+    by_session, still = dict(zip(begins, of_sessions, strict=True)), _still(spots)
+    return Shelf(spots, first, windows, by_session, still, _known(still, SHIPPED), dict(speakers))
 
 
 def scores(held: Shelf, found: Places, asked: Question, weights: Weights = SHIPPED) -> dict[int, Score]:
     """The scores of the parts that fit a question, by their numbers; none where no part holds any of it."""
-    told = shares(held, found, asked)
-    value = dict.fromkeys(told.get("newness", ()), 0.0)
+    looked_at, told = shares(held, found, asked)
+    still = held.known if weights is SHIPPED else _known(held.still, weights)
+    value = {number: still[number] for number in looked_at}
     for name, share in told.items():
-        weight: float = getattr(weights, name)
-        for number, one in share.items():
-            value[number] += weight * one
+        factor = getattr(weights, name) / share.best
+        for number, one in share.values.items():
+            if number in value:
+                value[number] += factor * one
     shared, kin = _held(found.counts), _held(found.kin)
-    return {
-        number: Score(max(0.0, score), shared.get(number, 0), kin.get(number, 0)) for number, score in value.items()
-    }
+    return {number: Score(max(0.0, one), shared.get(number, 0), kin.get(number, 0)) for number, one in value.items()}
 
 
-def shares(held: Shelf, found: Places, asked: Question) -> dict[str, dict[int, float]]:
-    """Of every share, by its name in Weights, which parts have how much of it. All have a `newness`: these are the
-    parts that hold a term of the question or of its kin, or stand within two of one that holds a term."""
+def shares(held: Shelf, found: Places, asked: Question) -> tuple[Collection[int], dict[str, Share]]:
+    """The parts that are looked at, and of every share that depends on the question, by its name in Weights, who has
+    how much of it (others than those that are looked at may have some).
+
+    Looked at are the parts that hold a term of the question or of its kin, or stand within two of one that holds a
+    term. The score of a part is the sum of its shares and of `held.still`, each times its weight.
+    """
     counts = {term: holding for term, holding in found.counts.items() if holding}
     kin = {term: holding for term, holding in found.kin.items() if holding}
-    total, spots = len(held.spots), held.spots
-    windows = [_bm25(_around(held, counts, *window), total, held.norms[at]) for at, window in enumerate(_WINDOWS)]
-    own, before, near, wide = windows
-    related = _bm25(kin, total, held.norms[0])
-    looked_at = {**near, **related}
+    own, before, near, wide = (_around(window, counts) for window in held.windows)
+    related, related_before = (_around(window, kin) for window in held.windows[:2])
+    looked_at = near.keys() | related.keys()
     named = {number for term in asked.terms for number in held.speakers.get(term, ())}
+    timed = looked_at if asked.asks_time else ()
     told = {
         "own": own,
         "before": before,
         "near": near,
-        "wide": {number: one for number, one in wide.items() if number in looked_at},
+        "wide": wide,
         "session": _by_session(held, counts, looked_at),
         "kin": related,
-        "kin_before": _bm25(_around(held, kin, *_WINDOWS[1]), total, held.norms[1]),
-        "phrase": found.pairs,
-        "cover": _cover(counts, total),
+        "kin_before": related_before,
+        "phrase": {number: float(count) for number, count in found.pairs.items()},
+        "cover": _cover(counts, len(held.spots)),
     }
-    return {name: _of_best(share, looked_at) for name, share in told.items()} | {
-        "newness": {number: held.newness[number] for number in looked_at},
-        "speaker": {number: 1.0 for number in named if number in looked_at},
-        "day": _by_day(spots, asked.days, looked_at),
-        "time": {number: 1.0 for number in looked_at if asked.asks_time and spots[number].time},
-        "number": {number: 1.0 for number in looked_at if spots[number].number},
-        "asks": {number: 1.0 for number in looked_at if spots[number].asks},
-        "length": {number: min(1.0, math.log1p(spots[number].length) / _LONG) for number in looked_at},
-    }
+    tops = {name: max(values.values(), default=0.0) for name, values in told.items()}
+    best = {name: Share(values, tops[name]) for name, values in told.items() if tops[name] > 0}
+    best["speaker"] = Share(dict.fromkeys(named, 1.0))
+    best["day"] = Share(_by_day(held.spots, asked.days, looked_at))
+    best["time"] = Share({number: 1.0 for number in timed if held.spots[number].time})
+    return looked_at, best
 
 
 def own_words(held: Shelf, found: Places) -> dict[int, float]:
     """BM25 of each part alone: the first share, and what the whole formula is measured against."""
-    return _bm25(found.counts, len(held.spots), held.norms[0])
+    return _around(held.windows[0], found.counts)
 
 
 def pairs_of(terms: Sequence[str]) -> frozenset[tuple[str, str]]:
@@ -243,46 +234,76 @@ def _weight(holding: int, total: int) -> float:
     return math.log(1 + (total - holding + 0.5) / (holding + 0.5))
 
 
+def _still(spots: Sequence[Spot]) -> dict[str, list[float]]:
+    return {
+        "newness": _newness(spots),
+        "number": [float(spot.number) for spot in spots],
+        "asks": [float(spot.asks) for spot in spots],
+        "length": [min(1.0, math.log1p(spot.length) / _LONG) for spot in spots],
+    }
+
+
+def _known(still: Mapping[str, Sequence[float]], weights: Weights) -> list[float]:
+    """What is known of every part's score before anything is asked."""
+    factors = [getattr(weights, name) for name in still]
+    return [sum(map(mul, factors, values)) for values in zip(*still.values(), strict=True)]
+
+
+def _window(first: Sequence[int], last: Sequence[int], until: Sequence[int], back: int, ahead: int) -> Window:
+    """The window of so many parts before and after each."""
+    numbers = range(len(first))
+    lengths = [
+        until[min(last[number], number + ahead) + 1] - until[max(first[number], number - back)] for number in numbers
+    ]
+    starts = [max(first[number], number - ahead) for number in numbers]
+    ends = [min(last[number], number + back) + 1 for number in numbers]
+    return Window(starts, ends, _norms(lengths), alone=not back and not ahead)
+
+
 def _norms(lengths: Sequence[int]) -> list[float]:
     """By how much each text's length makes a term of it count less."""
     mean = sum(lengths) / max(1, len(lengths)) or 1.0
     return [_SATURATION * (1 - _LENGTH + _LENGTH * length / mean) for length in lengths]
 
 
-def _bm25(found: Holding, total: int, norms: Sequence[float] | Mapping[int, float]) -> dict[int, float]:
+def _around(window: Window, found: Holding) -> dict[int, float]:
+    """BM25 over each part together with its neighbours."""
+    starts, ends = window.starts, window.ends
+    if window.alone:
+        return _bm25(found.values(), len(window.norms), window.norms)
+    spread: list[Mapping[int, int]] = []
+    for holding in found.values():
+        counts: dict[int, int] = defaultdict(int)
+        for number, count in holding.items():
+            for near in range(starts[number], ends[number]):
+                counts[near] += count
+        spread.append(counts)
+    return _bm25(spread, len(window.norms), window.norms)
+
+
+def _bm25(
+    found: Iterable[Mapping[int, int]], total: int, norms: Sequence[float] | Mapping[int, float]
+) -> dict[int, float]:
     """BM25 of every text that holds a term; there are `total` texts."""
     values: dict[int, float] = defaultdict(float)
-    for holding in found.values():
+    for holding in found:
         weight = _weight(len(holding), total) * (_SATURATION + 1)
         for number, count in holding.items():
             values[number] += weight * count / (count + norms[number])
     return values
 
 
-def _around(held: Shelf, found: Holding, back: int, ahead: int) -> Holding:
-    """How often each part together with so many before and after it holds each term."""
-    if not back and not ahead:
-        return found
-    spread: dict[str, dict[int, int]] = {}
-    for term, holding in found.items():
-        counts: dict[int, int] = defaultdict(int)
-        for number, count in holding.items():
-            for near in range(max(held.first[number], number - ahead), min(held.last[number], number + back) + 1):
-                counts[near] += count
-        spread[term] = counts
-    return spread
-
-
 def _by_session(held: Shelf, found: Holding, numbers: Iterable[int]) -> dict[int, float]:
     """BM25 over whole sessions, told to those of their parts that are looked at."""
-    merged: dict[str, dict[int, int]] = {}
-    for term, holding in found.items():
+    first = held.first
+    merged: list[Mapping[int, int]] = []
+    for holding in found.values():
         counts: dict[int, int] = defaultdict(int)
         for number, count in holding.items():
-            counts[held.first[number]] += count
-        merged[term] = counts
+            counts[first[number]] += count
+        merged.append(counts)
     values = _bm25(merged, len(held.session_norms), held.session_norms)
-    return {number: values.get(held.first[number], 0.0) for number in numbers}
+    return {number: values.get(first[number], 0.0) for number in numbers}
 
 
 def _by_day(spots: Sequence[Spot], days: tuple[Span, ...], numbers: Iterable[int]) -> dict[int, float]:
@@ -309,9 +330,3 @@ def _held(found: Holding) -> dict[int, int]:
         for number in holding:
             held[number] += 1
     return held
-
-
-def _of_best(values: Mapping[int, float] | Mapping[int, int], numbers: Container[int]) -> dict[int, float]:
-    """Each as a part of the best."""
-    best = max(values.values(), default=0.0)
-    return {number: one / best for number, one in values.items() if number in numbers} if best > 0 else {}

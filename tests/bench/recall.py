@@ -26,8 +26,8 @@ from typing import TypeAlias
 from rich.console import Console
 from rich.table import Table
 
-from memory_core.ranking import SHIPPED
 from memory_core.tokens import load_counter
+from memory_core.weights import SHIPPED
 from tests.bench.recall_data import Data, data_of
 from tests.bench.recall_flushed import measured_flushed
 from tests.bench.recall_index import measured_by_index

@@ -11,13 +11,11 @@ from hypothesis import strategies as st
 
 from memory_core.days import Span
 from memory_core.ranking import (
-    SHIPPED,
     Places,
     Question,
     Score,
     Shelf,
     Spot,
-    Weights,
     own_words,
     pairs_of,
     scores,
@@ -25,6 +23,7 @@ from memory_core.ranking import (
     shelf,
 )
 from memory_core.terms import terms
+from memory_core.weights import SHIPPED, Weights
 
 SAID = ("redis", "cache", "deploy", "friday", "ana", "bo", "office", "lunch", "invoice", "queue")
 WORDS = st.lists(st.sampled_from(SAID), max_size=6)
@@ -121,9 +120,9 @@ def test_who_asks_when_is_given_what_names_a_time() -> None:
 def test_a_number_is_worth_something_a_question_and_length_cost_something() -> None:
     plain, number, question, long = Spot(4, "a"), Spot(4, "b", number=True), Spot(4, "c", asks=True), Spot(40, "d")
     held = shelf([plain, number, question, long])
-    told = shares(held, Places({"move": dict.fromkeys(range(4), 1)}), Question(("move",)))
-    assert (set(told["number"]), set(told["asks"])) == ({1}, {2})
-    assert told["length"][3] > told["length"][0]
+    assert (held.still["number"], held.still["asks"]) == ([0, 1, 0, 0], [0, 0, 1, 0])
+    assert held.still["length"][3] > held.still["length"][0]
+    assert SHIPPED.number > 0
     assert all(getattr(SHIPPED, name) < 0 for name in ("asks", "length"))
 
 
@@ -149,10 +148,13 @@ def test_the_score_is_the_sum_of_the_weighted_shares() -> None:
     asked = Question(terms("which cache does Ana use"))
     held, places = _shelf(said), _places(said, asked.terms)
     weights = Weights(**{name: 0.1 * at for at, name in enumerate(asdict(SHIPPED), 1)})
-    told = shares(held, places, asked)
-    assert set(told) == set(asdict(SHIPPED))
-    for number, score in scores(held, places, asked, weights).items():
-        expected = sum(getattr(weights, name) * share.get(number, 0.0) for name, share in told.items())
+    looked_at, told = shares(held, places, asked)
+    assert {*told, *held.still} >= set(asdict(SHIPPED)) - {"kin", "kin_before", "phrase"}
+    found = scores(held, places, asked, weights)
+    assert set(found) == set(looked_at)
+    for number, score in found.items():
+        expected = sum(getattr(weights, name) * one.values.get(number, 0.0) / one.best for name, one in told.items())
+        expected += sum(getattr(weights, name) * values[number] for name, values in held.still.items())
         assert score.value == pytest.approx(expected)
 
 
@@ -173,7 +175,7 @@ def test_nothing_asked_and_nothing_held_is_no_fault() -> None:
 
 def test_what_has_no_date_stands_in_the_middle() -> None:
     spots = [Spot(1, "a", 3.0), Spot(1, "b"), Spot(1, "c", 1.0), Spot(1, "d", 2.0), Spot(1, "e", 3.0)]
-    assert list(shelf(spots).newness) == [
+    assert list(shelf(spots).still["newness"]) == [
         pytest.approx(2.5 / 3),
         0.5,
         0.0,
