@@ -87,6 +87,30 @@ def replay(
     run_replay(export, workspace, quiet=quiet, sleep=sleep)
 
 
+@app.command("import")
+def import_(
+    history: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", help="A Slack export (ZIP), or what DiscordChatExporter wrote: a JSON file, or a folder."
+        ),
+    ],
+    room: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--room", "-r", help="A room of it, by name or id; NAME=GROUP names the group here. None: list the rooms."
+        ),
+    ] = None,
+    workspace: Workspace = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Count only; write nothing.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
+) -> None:
+    """Take rooms of a Slack or Discord history into the memory that lives here; can be stopped and continued."""
+    from bot.import_command import import_history
+
+    import_history(history, workspace, room or [], dry_run=dry_run, quiet=quiet)
+
+
 @app.command()
 def sleep(
     folder: Annotated[

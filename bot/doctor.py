@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
@@ -16,9 +17,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from adapters.base import Check
-from bot.app import KNOWN, host_zone, reading
+from bot.embedding import embedder
 from bot.platforms import platforms
-from bot.run import settings_for
+from bot.reading import KNOWN, host_zone, reading, settings_for
 from bot.settings import Settings
 from bot.show_context import groups_in
 from bot.welcoming import owners
@@ -65,6 +66,7 @@ async def _checks(settings: Settings) -> tuple[Check, ...]:
     if all(check.ok for check in found):
         found += await asyncio.to_thread(_ledger, settings.workspace / LEDGER)
     found += await _memory(settings)
+    found += await asyncio.to_thread(_embedder, settings)
     return (*found, *await _models(settings), *await _platforms(settings))
 
 
@@ -149,6 +151,19 @@ async def _scopes(settings: Settings, handles: Handles) -> tuple[Check, ...]:
             Check("memory", ok=False, found=f"{more} more are faulty", next_step="mend those above first")
         ]
     return (well, *found)
+
+
+def _embedder(settings: Settings) -> tuple[Check, ...]:
+    """The embedder that is set, asked for one vector; nothing is said of none."""
+    try:
+        chosen = embedder(settings)
+        if chosen is None:
+            return ()
+        began = time.monotonic()
+        chosen.embed(["a question"])
+    except RememError as refused:
+        return (Check("embedder", ok=False, found="does not work", next_step=str(refused)),)
+    return (Check("embedder", ok=True, found=f"{chosen.name}, loaded in {time.monotonic() - began:.1f} s"),)
 
 
 async def _models(settings: Settings) -> tuple[Check, ...]:

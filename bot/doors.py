@@ -58,7 +58,7 @@ class Doors:
         """Collect one fact that a person of this conversation said. Raises BadInput, LedgerError."""
         async with self._one:
             if len(self.wishes) >= WISHES:
-                raise BadInput(f"{WISHES} facts are noted for this answer already; the next save takes the rest.")
+                raise BadInput(f"{WISHES} facts are noted for this answer already; the next flush takes the rest.")
             candidate = wish(kind, text, self._ask)
             if not self._may_keep(candidate.kind):
                 raise BadInput(f"Here nothing of the kind {candidate.kind.value!r} is kept about people.")
@@ -89,7 +89,7 @@ class Doors:
         states = candidate.sources[0]
         written = {message for message, _, _ in await self._handle.ledger.written()}
         if states in written or any(one.sources[0] == states for one in self.wishes):
-            raise BadInput("Something of that message is noted already; the next save takes what else it says.")
+            raise BadInput("Something of that message is noted already; the next flush takes what else it says.")
 
     async def _counted(self, disclosing: Callable[[], Awaitable[Disclosure]]) -> Disclosure:
         """Count it in the session, and as a part of what this message disclosed, so that /remem why tells it."""

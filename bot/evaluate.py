@@ -21,7 +21,7 @@ from bot.evaluation.labelled import LABELLED, Labelled, load
 from bot.evaluation.scoring import Score, score_one
 from bot.models.failures import Failure, ModelFailed
 from bot.models.spending import Run
-from bot.run import settings_for
+from bot.reading import settings_for
 from bot.settings import Settings
 from memory_core.candidates import Candidate, Extractor, Request
 from memory_core.errors import BadInput

@@ -20,7 +20,7 @@ from memory_core.ids import PageId
 from memory_core.layouts import INDEX, Form
 from memory_core.messages import Message, Voice
 from memory_core.pleasantry import is_pleasantry
-from memory_core.search import Hit, Placed, rank, strong
+from memory_core.search import QUESTION, Hit, Placed, rank, strong
 from memory_core.terms import asked, terms
 from memory_core.text import one_line
 
@@ -50,8 +50,21 @@ _QUESTION = re.compile(
     r"[?？]|^(?:who|what|when|where|why|how|which|wer|was|wann|wo|warum|wie)\b|[吗呢]", re.IGNORECASE
 )
 
+_ASKING = re.compile(
+    r"\b(?:tell me|show me|remind me|(?:do|did) (?:we|you|i|they)|(?:is|are|was|were) there|(?:can|could) you"
+    r"|sag mir|zeig mir|gibt es|haben wir|hat jemand|weißt du)\b|^(?:is|are|does|did|has|have|can|any|list|find)\b"
+    r"|什么|怎么|为何|谁|哪|多少|请问|告诉我|何|誰|どこ|いつ|どう|なぜ|教えて|か。?$",
+    re.IGNORECASE,
+)
+"""Questions without a question mark."""
+
 WHAT_I_AM = "I am remem's offline agent: I quote what I remember, word for word, and think no further."
 UNKNOWN = "I don't know: nothing that I remember here speaks of that."
+NOT_ASKED = (
+    "Nothing that I remember here speaks of that. If it is to be kept: the next flush reads it, and `/remem note …` "
+    "notes it now. (I answer questions, with quotations.)"
+)
+"""For what is no question and was not noted: nobody asked what I know."""
 _GREETING = "Hello! Ask me what was decided, planned or learned here; `/remem help` shows what else I can do."
 _THANKS = "You're welcome."
 
@@ -94,9 +107,18 @@ class OfflineAgent:
             return _quoting(memory, hits)
         said = list(_in_conversation(ask))
         if hits := _fitting(said, text):
-            lines = [f"- {_line(said[hit.number].placed)}" for hit in hits[:QUOTED]]
+            lines = [f"- {_line(said[number].placed)}" for number in _with_answers(said, hits)[:QUOTED]]
             return Reply("It was said here:\n" + "\n".join(lines))
-        return _page_shown(ask.disclosures[-1:]) or Reply(UNKNOWN)
+        return _page_shown(ask.disclosures[-1:]) or Reply(UNKNOWN if _asks(text) else NOT_ASKED)
+
+
+def _with_answers(said: Sequence[_Quotable], hits: Sequence[Hit]) -> list[int]:
+    """The numbers of what was said and fits; after a question also what came next, which may repeat none of it."""
+    numbers: list[int] = []
+    for hit in hits:
+        asks = said[hit.number].placed.unit.body.rstrip().endswith(QUESTION)
+        numbers += range(hit.number, min(hit.number + (2 if asks else 1), len(said)))
+    return list(dict.fromkeys(numbers))
 
 
 async def _searched(doors: Doors, question: str) -> list[_Quotable]:
@@ -105,6 +127,11 @@ async def _searched(doors: Doors, question: str) -> list[_Quotable]:
         return list(_in_disclosure(await doors.search(question)))
     except Denied:
         return []
+
+
+def _asks(text: str) -> bool:
+    """Is it a question, with or without its mark?"""
+    return bool(_QUESTION.search(text) or _ASKING.search(text))
 
 
 def _asks_who_i_am(text: str) -> bool:

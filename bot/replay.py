@@ -2,8 +2,8 @@
 
 All rooms are taken as addressed, so that everything is recorded and nothing is answered. Between two messages the
 clock stops at every timer that is due, so that idle ends and saves happen when they would have happened. Messages
-among which no timer can ring are taken in together, as a burst is, and then served one after the other, each at its
-own moment. So a replay's pages depend on the export alone, not on the machine.
+among which no timer can ring are taken in together (bot/message_clock.py), and then served one after the other, each
+at its own moment. So a replay's pages depend on the export alone, not on the machine.
 
 The workspace must be empty or an earlier replay of the same export (`.remem/replay.json` says which). A replay can be
 stopped at any point, also by kill -9, and continued: after each group the ledger keeps how far it came and which
@@ -16,24 +16,20 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TypeAlias
-
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from adapters.base import CaughtUp, Check, Deliver, nothing_owed
 from adapters.messages import Delivery, Incoming, Outgoing, Sent
 from adapters.slack.export import Export
 from bot.app import App, opened
 from bot.conversations import Work, done, held
-from bot.run import settings_for
+from bot.message_clock import Ahead, Figures, Journey, Moved, progress_bar, time_passes
+from bot.reading import settings_for
 from bot.settings import Settings, Switch
-from memory_core.clock import ManualClock, next_day
+from memory_core.clock import ManualClock
 from memory_core.errors import BadInput
 from memory_core.flush.engine import Trigger
 from memory_core.ids import Conversation, MessageKey, PersonKey, RoomKey
@@ -42,16 +38,9 @@ from memory_core.lock import PROGRAM
 from memory_core.store.disk import FOLDER_MODE, Disk, translated
 from memory_core.store.tree import Tree
 
+__all__ = ["Figures", "Silent", "go_through", "replay", "replayed", "save_rest"]
+
 MARK = PROGRAM / "replay.json"
-
-SILENCE = timedelta(days=400)
-"""After so long without a message nothing is left that could still age: no rule of sleep looks further back."""
-
-GROUP = 100
-"""How many messages are taken in at once, at most: less than a room's queue holds."""
-
-Moved: TypeAlias = Callable[[int, int], None]
-"""Hears how many messages are done, and how many there are."""
 
 
 class Silent:
@@ -95,33 +84,6 @@ class Silent:
         """Nothing to close."""
 
 
-@dataclass(slots=True)
-class Figures:
-    """What a replay measured: counts, and seconds by stage."""
-
-    messages: int = 0
-    known: int = 0
-    stages_s: dict[str, float] = field(default_factory=dict)
-
-    @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        """Add the time of the block to a stage."""
-        began = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.stages_s[name] = self.stages_s.get(name, 0.0) + time.perf_counter() - began
-
-    def text(self) -> str:
-        """The summary, for people."""
-        total = sum(self.stages_s.values()) or 1e-9
-        shares = ", ".join(f"{name} {seconds / total:.0%}" for name, seconds in self.stages_s.items())
-        return (
-            f"{self.messages} messages, {self.known} of them known before; {total:.1f} s, "
-            f"{self.messages / total:.0f} messages/s; time: {shares}"
-        )
-
-
 def replay(export: Path, workspace: Path | None, *, quiet: bool, sleep: bool = True) -> None:
     """Replay `export` and print the summary. Raises BadInput for a wrong file or a workspace of something else.
 
@@ -131,7 +93,7 @@ def replay(export: Path, workspace: Path | None, *, quiet: bool, sleep: bool = T
     if not sleep:
         settings = settings.model_copy(update={"sleep": Switch.OFF})
     try:
-        with _bar(quiet=quiet) as moved:
+        with progress_bar("replaying", quiet=quiet) as moved:
             figures = asyncio.run(replayed(export, settings, moved))
     except KeyboardInterrupt:
         sys.stderr.write("remem: Stopped; the same command goes on from here.\n")
@@ -161,18 +123,54 @@ async def replayed(
     idle = timedelta(seconds=settings.idle_s)
     async with opened(settings, clock=clock, zone=UTC, disk=disk, ledger_faults=ledger_faults) as app:
         app.add(Silent())
-        await _all(app, clock, events, idle, figures, moved)
+        await go_through(app, clock, events, idle, figures, moved)
         with figures.stage("save"):
-            await _time_passes(app, clock, clock.now() + 2 * idle)
-            await _rest(app)
+            await time_passes(app.schedule, clock, clock.now() + 2 * idle)
+            await save_rest(app)
             await app.upkeep.overview(now=True)
             await app.schedule.rest(str(len(events)))
     return figures
 
 
-async def _all(
+@dataclass(slots=True)
+class _Replay:
+    """Every message through the turn, at its own moment; how far it came stands in the ledger (Schedule.rest)."""
+
+    app: App
+    clock: ManualClock
+    figures: Figures
+    moved: Moved
+    total: int
+    at: int = 0
+
+    async def arrived(self, rang: bool) -> None:
+        """The timers of the ledger tell which of them rang."""
+
+    async def take(self, group: Sequence[Incoming]) -> int:
+        """Take the messages in together, so that the ledger keeps them in one transaction; they enter in order."""
+        with self.figures.stage("take in"):
+            taken = await asyncio.gather(*(_taken(self.app, event) for event in group))
+        with self.figures.stage("turn"):
+            for event, known, works in taken:
+                self.clock.move_to(event.sent_at)
+                self.app.parts.conversations.recount(event.conversation)
+                for work in works:
+                    await done(event.room.key, work)
+                self.figures.known += known
+                self.figures.messages += 1
+                self.moved(self.figures.messages, self.total)
+        return len(group)
+
+    async def rest(self, taken: int) -> None:
+        """Keep how far it came, and since when it is silent where."""
+        self.at += taken
+        await self.app.schedule.rest(str(self.at))
+
+
+async def go_through(
     app: App, clock: ManualClock, events: Sequence[Incoming], idle: timedelta, figures: Figures, moved: Moved
 ) -> None:
+    """Replay the events, from where an earlier process came to."""
     rooms = {event.room.key for event in events}
     for room in rooms:
         state = await app.parts.intake.room(room)
@@ -182,32 +180,8 @@ async def _all(
     figures.known = figures.messages = at
     if at:
         clock.move_to(events[at - 1].sent_at)
-    while at < len(events):
-        with figures.stage("save"):
-            await _time_passes(app, clock, events[at].sent_at)
-        group = _until_due(events[at : at + GROUP], await app.schedule.next_due(), idle)
-        with figures.stage("take in"):
-            # Together, so that the ledger keeps them in one transaction; they enter in their order.
-            taken = await asyncio.gather(*(_taken(app, event) for event in group))
-        with figures.stage("turn"):
-            for event, known, works in taken:
-                clock.move_to(event.sent_at)
-                app.parts.conversations.recount(event.conversation)
-                for work in works:
-                    await done(event.room.key, work)
-                figures.known += known
-                figures.messages += 1
-                moved(figures.messages, len(events))
-        at += len(group)
-        await app.schedule.rest(str(at))
-
-
-def _until_due(events: Sequence[Incoming], due: datetime | None, idle: timedelta) -> Sequence[Incoming]:
-    """The first events, as far as no timer can ring among them: none that is set, none that they set themselves."""
-    ends = min(events[0].sent_at + idle, next_day(UTC, events[0].sent_at))
-    if due is not None:
-        ends = min(ends, due)
-    return [event for event in events if event.sent_at < ends] or events[:1]
+    journey = Journey(clock, app.schedule, idle, UTC, figures)
+    await journey.go(Ahead(iter(events[at:])), _Replay(app, clock, figures, moved, len(events), at))
 
 
 async def _taken(app: App, event: Incoming) -> tuple[Incoming, bool, list[Work]]:
@@ -217,16 +191,7 @@ async def _taken(app: App, event: Incoming) -> tuple[Incoming, bool, list[Work]]
     return event, not taken.new, works
 
 
-async def _time_passes(app: App, clock: ManualClock, until: datetime) -> None:
-    """Move the clock to `until`, ringing at every timer on the way; of a longer SILENCE the rest is made up once."""
-    heard_until = min(until, clock.now() + SILENCE)
-    while (due := await app.schedule.next_due()) is not None and due <= heard_until:
-        clock.move_to(max(due, clock.now()))
-        await app.schedule.ring()
-    clock.move_to(max(until, clock.now()))
-
-
-async def _rest(app: App) -> None:
+async def save_rest(app: App) -> None:
     """Save what no timer waits for: what apps said in rooms where nobody spoke since."""
     for scope in await app.parts.intake.scopes():
         await app.saving.save(scope, Trigger.IDLE)
@@ -255,12 +220,3 @@ def _replayed(mark: bytes) -> str:
         return str(json.loads(mark)["sha256"])
     except (ValueError, KeyError, TypeError):
         return ""
-
-
-@contextmanager
-def _bar(*, quiet: bool) -> Iterator[Moved]:
-    """A progress bar on standard error; the block gets the function that moves it."""
-    columns = (TextColumn("replaying"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, disable=quiet) as progress:
-        task = progress.add_task("replay", total=None)
-        yield lambda done, total: progress.update(task, completed=done, total=total)

@@ -49,10 +49,13 @@ class Saving:
         self.sleeping: Sleeping | None = None
         self.troubles: Troubles | None = None
 
-    async def save(self, scope: Scope, trigger: Trigger) -> Receipt:
-        """Flush the scope and end its sessions. A failure stands in the receipt. Raises StoreError for its index."""
+    async def save(self, scope: Scope, trigger: Trigger, *, past: bool = False) -> Receipt:
+        """Flush the scope and end its sessions. A failure stands in the receipt. Raises StoreError for its index.
+
+        `past`: what was said is history (memory_core.flush.engine.flush).
+        """
         try:
-            receipt = await self._flush(scope, trigger)
+            receipt = await self._flush(scope, trigger, past)
         except RememError as refused:
             await self._troubled(scope, str(refused))
             raise
@@ -79,24 +82,26 @@ class Saving:
         if self.troubles is not None:
             await self.troubles.note(scope, why)
 
-    async def _flush(self, scope: Scope, trigger: Trigger) -> Receipt:
+    async def _flush(self, scope: Scope, trigger: Trigger, past: bool) -> Receipt:
         """What could not be read through before is tried first, alone; then whatever came since."""
         until = self.retries.until(scope)
         first: list[Receipt] = []
         if until is not None:
-            receipt = await self._try(scope, trigger, until)
+            receipt = await self._try(scope, trigger, until, past)
             if receipt.problem or receipt.running:
                 return receipt
             first.append(receipt)
-        return joined(first, await self._try(scope, trigger, None))
+        return joined(first, await self._try(scope, trigger, None, past))
 
-    async def _try(self, scope: Scope, trigger: Trigger, until: Mapping[Conversation, int] | None) -> Receipt:
+    async def _try(
+        self, scope: Scope, trigger: Trigger, until: Mapping[Conversation, int] | None, past: bool
+    ) -> Receipt:
         handle, raw = self._handles.open(scope), self.retries.is_last(scope)
         try:
-            receipt = await self._flushing.flush(handle, self._extractor, trigger, until=until, raw=raw)
+            receipt = await self._flushing.flush(handle, self._extractor, trigger, until=until, raw=raw, past=past)
         except NoIndex:
             await self._index(handle)
-            receipt = await self._flushing.flush(handle, self._extractor, trigger, until=until, raw=raw)
+            receipt = await self._flushing.flush(handle, self._extractor, trigger, until=until, raw=raw, past=past)
         await self.retries.note(scope, receipt)
         return receipt
 
@@ -154,6 +159,11 @@ class Saving:
         if record.supersedes:
             self._conversations.end_sessions(scope)  # what was disclosed holds what is taken back
         return page, record
+
+    async def revise(self, scope: Scope) -> None:
+        """Something was taken back: it leaves the index of search."""
+        if self.upkeep is not None:
+            await self.upkeep.revise(scope)
 
     async def zone_of(self, scope: Scope) -> tzinfo:
         """Where the scope lives. Raises StoreError."""

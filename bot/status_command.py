@@ -21,8 +21,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
-from bot.app import KNOWN, host_zone, reading
-from bot.run import settings_for
+from bot.reading import KNOWN, host_zone, reading, settings_for
 from bot.scopes import every_scope, named
 from bot.settings import Settings, Switch, effective
 from bot.sleeping import SLEEP, Rest, night_in, rest_of
@@ -154,7 +153,7 @@ def lines(found: Statuses) -> list[str]:
         number = f" (no. {one.flush_number})" if saved else ""
         waiting = counted(one.look.messages, "message")
         told.append(
-            f"{named(one.scope)}: last save {saved or 'never'}{number}, {one.pending} pending, {waiting} waiting"
+            f"{named(one.scope)}: last flush {saved or 'never'}{number}, {one.pending} pending, {waiting} waiting"
         )
         if one.rest is not None:
             rest = one.rest

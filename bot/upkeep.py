@@ -1,4 +1,4 @@
-"""What the program does for itself: raw text that was saved is erased in time, the overview of groups is written.
+"""What the program does for itself: raw text that was saved is erased, search kept clean, the overview written.
 
     REMEM_RAW_DAYS=7       every hour: what is saved and older leaves the ledger, and raw lines leave the journals
     REMEM_RAW_DAYS=0       with every save as well
@@ -52,9 +52,13 @@ class Upkeep:
         return self._handles.clock
 
     async def saved(self, scope: Scope, receipt: Receipt) -> None:
-        """A scope was saved: with REMEM_RAW_DAYS=0 its raw text goes now; a group's line of the overview is due."""
+        """A scope was saved: with REMEM_RAW_DAYS=0 its raw text goes now; a group's line of the overview is due.
+
+        What was taken back left its pages only now: it leaves the index of search as well.
+        """
         if self._days == 0:
-            await self._erase(scope)
+            await self.erase(scope)
+        await self.revise(scope)
         if isinstance(scope, GroupScope):
             if receipt.written:
                 self._counts[scope.name] = sum(receipt.kinds.values())
@@ -62,22 +66,29 @@ class Upkeep:
             await self.overview()
 
     async def sweep(self) -> int:
-        """Erase in every scope what is old enough; how many messages."""
-        before = self._before()
-        if before is None:
-            return 0
-        try:
-            scopes = await self._intake.kept(before)
-        except RememError as refused:
-            _log.error("nothing was erased", why=str(refused))
-            return 0
-        return sum([await self._erase(scope) for scope in scopes])
+        """Erase in every scope what is old enough; how many messages. Then no index of search holds what is gone."""
+        before, erased = self._before(), 0
+        if before is not None:
+            try:
+                erased = sum([await self.erase(scope) for scope in await self._intake.kept(before)])
+            except RememError as refused:
+                _log.error("nothing was erased", why=str(refused))
+        await self._revise()
+        return erased
 
-    async def revise(self) -> None:
+    async def revise(self, scope: Scope) -> None:
+        """Take what is gone out of a scope's index of search; what fails is made up for by the next sweep."""
+        try:
+            await revise_search(self._handles.open(scope))
+        except RememError as refused:
+            _log.warning("what is gone may stand in an index of search still", scope=scope.key, why=str(refused))
+
+    async def _revise(self) -> None:
         """Take what is gone out of every index of search: what a hand removed, and what a stop came between."""
         try:
-            for scope in await self._intake.known():
-                await revise_search(self._handles.open(scope))
+            known = await self._intake.known()
+            for scope in await asyncio.to_thread(self._handles.searches.kept, known):
+                await self.revise(scope)
         except RememError as refused:
             _log.error("what is gone may stand in an index of search still", why=str(refused))
 
@@ -116,7 +127,6 @@ class Upkeep:
             if swept_s is None or now_s - swept_s >= SWEEP_S:
                 swept_s = now_s
                 await self.sweep()
-                await self.revise()
             await self.overview()
             await asyncio.sleep(OVERVIEW_S)
 
@@ -126,8 +136,8 @@ class Upkeep:
             return None
         return self._clock.now() - timedelta(days=self._days or -1)
 
-    async def _erase(self, scope: Scope) -> int:
-        """Erase in one scope; what fails is tried again by the next sweep."""
+    async def erase(self, scope: Scope) -> int:
+        """Erase in one scope what is saved and old enough; what fails is tried again by the next sweep."""
         before, handle = self._before(), self._handles.open(scope)
         if before is None:
             return 0

@@ -18,8 +18,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
-from bot.app import KNOWN, host_zone, reading
-from bot.run import settings_for
+from bot.reading import KNOWN, host_zone, reading, settings_for
 from bot.scopes import is_former_owner, named
 from bot.settings import Settings
 from memory_core.answers import counted
@@ -137,7 +136,10 @@ def as_text(found: Costs) -> str:
 
 
 def as_data(spent: Spent) -> dict[str, object]:
-    """One sum as JSON has it. `cost_usd` null: the price of some of its runs (`unpriced_runs`) is not known."""
+    """One sum as JSON has it. `cost_usd` null: the price of some of its runs (`unpriced_runs`) is not known.
+
+    The tokens of `estimated_runs` are counted by remem, because their provider reported none.
+    """
     return {
         "day": spent.day.isoformat(),
         "purpose": spent.purpose.value,
@@ -150,4 +152,5 @@ def as_data(spent: Spent) -> dict[str, object]:
         "output_tokens": spent.output_tokens,
         "cost_usd": known_cost_usd(spent),
         "unpriced_runs": spent.unpriced_runs,
+        "estimated_runs": spent.estimated_runs,
     }

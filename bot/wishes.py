@@ -41,7 +41,8 @@ SAID = 0.7
 CITED = 3
 """From so many messages one fact may be put together."""
 _LOOKED_AT = 40
-_CLAUSE = re.compile(r"(?<=[.!;。！；])\s+")
+_CLAUSE = re.compile(r"(?<=[.!?;。！？；])\s+|(?<=[。！？；])|(?<=[!?;])(?=[^\W\d_])|\n")
+"""Where a clause ends; after `!`, `?` and `;` also without a blank, as they are typed in Chinese and in haste."""
 _ASKS_TO_KEEP = re.compile(
     r"\b(?:remember|remind|note|write (?:\w+ )?down|keep in mind|save|merk\w*|notier\w*|erinner\w*)\b"
     r"|记住|記住|记下|記下|记得|覚えて|メモ|忘れないで",

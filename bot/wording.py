@@ -23,11 +23,12 @@ TOPIC_BUTTON = "purpose-topic"
 """The id of the button that takes the room's topic as its purpose."""
 
 SHORT_HELP = (
-    "I'm here. Ask what was decided, planned or learned here; `/remem` saves, `/remem help` shows all I can do."
+    "I'm here. Ask what was decided, planned or learned here; `/remem` flushes (it saves what matters), "
+    "`/remem help` shows all I can do."
 )
 
 
-SAVING_NOW = "A save of this memory is running; try again in a moment."
+SAVING_NOW = "A flush of this memory is running; try again in a moment."
 
 NOT_A_MEMBER = (
     "I cannot read this channel, so I keep no memory of it. Let me in first: on Slack `/invite @remem`, on Discord "
@@ -139,7 +140,8 @@ def at_breaker(disclosure: Disclosure) -> list[str]:
         return []
     left = ", ".join(dict.fromkeys(part.page for part in disclosure.left_out)) or "more"
     return [
-        f"(My memory budget for this conversation is used up; not looked at: {left}. `/remem` saves and starts anew.)"
+        f"(My memory budget for this conversation is used up; not looked at: {left}. "
+        "`/remem` flushes it and starts anew.)"
     ]
 
 
@@ -151,7 +153,7 @@ def unread(disclosure: Disclosure) -> list[str]:
 
 def write_failed(refused: RememError) -> str:
     """That something could not be written at once; it is in the ledger and the next flush takes it."""
-    return f"I could not write that down yet: {refused} It is kept, and saved with the next save."
+    return f"I could not write that down yet: {refused} It is kept, and written by the next flush."
 
 
 def command_failed(refused: RememError) -> str:

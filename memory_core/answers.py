@@ -11,7 +11,7 @@ from datetime import date, datetime, tzinfo
 
 from memory_core.answers_sleep import NAMES
 from memory_core.commands import FORMS, Form, Right, Unknown
-from memory_core.disclosure import Disclosure, LeftOut, Loaded
+from memory_core.disclosure import Disclosure, LeftOut, Loaded, Step
 from memory_core.flush.correct import Corrected
 from memory_core.flush.plans import Receipt
 from memory_core.flush.undo import Undone
@@ -53,13 +53,15 @@ def kinds_counted(kinds: Mapping[Kind, int]) -> str:
 def receipt_text(receipt: Receipt) -> str:
     """The receipt of a flush: kinds, pages, messages, pending; or why nothing was saved."""
     if receipt.running:
-        return "A save of this memory is already running; what was said since belongs to the next one."
+        return "A flush of this memory is already running; what was said since belongs to the next one."
     if receipt.problem:
         return f"Nothing was saved: {receipt.problem} What was said is kept, and saved by the next try."
     read = counted(receipt.messages, "message")
-    pending = f" {counted(receipt.pending, 'thing')} still open, settled at the next save." if receipt.pending else ""
+    pending = (
+        f" {counted(receipt.pending, 'thing')} still open, settled at the next flush." if receipt.pending else ""
+    )
     if not receipt.written:
-        nothing = f"Nothing new to keep ({read} read)." if receipt.messages else "Nothing new since the last save."
+        nothing = f"Nothing new to keep ({read} read)." if receipt.messages else "Nothing new since the last flush."
         if receipt.caught_up:
             nothing = "Saved:" + caught_up_text(receipt.caught_up)
         return nothing + pending + waits_text(receipt.waits, receipt.blocked)
@@ -77,7 +79,7 @@ def caught_up_text(pages: Sequence[PageId]) -> str:
 def waits_text(waiting: Sequence[PageId], blocked: Mapping[PageId, str]) -> str:
     """What could not be written on pages with bad bytes, or where something else stands in a page's place (`blocked`
     says what), with a blank before it; '' where there is none."""
-    later = "What belongs there waits for the first save after that."
+    later = "What belongs there waits for the first flush after that."
     told = "".join(f" {why} {later}" for why in blocked.values())
     pages = [page for page in waiting if page not in blocked]
     if not pages:
@@ -85,7 +87,7 @@ def waits_text(waiting: Sequence[PageId], blocked: Mapping[PageId, str]) -> str:
     holds, it = ("holds", "it") if len(pages) == 1 else ("hold", "them")
     return (
         f"{told} {', '.join(pages)} {holds} bytes that are not UTF-8, so what belongs there waits; save {it} as "
-        f"UTF-8 (`remem doctor` names the bytes), then the next save writes {it}."
+        f"UTF-8 (`remem doctor` names the bytes), then the next flush writes {it}."
     )
 
 
@@ -95,7 +97,7 @@ def undone_text(undone: Undone) -> str:
         return "There is nothing to undo: since the last undo nothing was saved, noted or corrected."
     if undone.noted is not None:
         return _noted_undone(undone, *undone.noted)
-    save = f"{NAMES[Stage(undone.sleep)]} no. {undone.number}" if undone.sleep else f"save no. {undone.number}"
+    save = f"{NAMES[Stage(undone.sleep)]} no. {undone.number}" if undone.sleep else f"flush no. {undone.number}"
     what = "the last correction" if undone.correction else save
     counted = kinds_counted(undone.kinds or {})
     of_it = bool(counted) and not undone.correction and not undone.at_once  # else it counts what stays, too
@@ -106,7 +108,7 @@ def undone_text(undone: Undone) -> str:
         lines.append(_kept(undone))
     if undone.at_once:
         again = " Another `/remem undo` takes back the newest of it." if undone.more else ""
-        lines.append(f"What was noted when it was said, before that save, stays where it was noted.{again}")
+        lines.append(f"What was noted when it was said, before that flush, stays where it was noted.{again}")
     if undone.sleep:
         lines.append("The next sleep may come to the same again.")
     elif not undone.correction:
@@ -250,12 +252,19 @@ def why_text(disclosure: Disclosure | None) -> str:
         return "This memory has no index yet, so nothing was loaded. `/remem purpose …` makes one."
     lines = [f"For the last answer in {disclosure.title}:"]
     loaded = {part.step for part in disclosure.loaded}
-    lines += [f"- {step}: {found}" for step, found in sorted(disclosure.trail) if step not in loaded]
+    lines += [f"- {step}: {found}" for step, found in _steps(disclosure) if step not in loaded]
     lines += [_why_loaded(part) for part in disclosure.loaded]
     lines += [_why_left(part) for part in disclosure.left_out]
     held = f"the session holds {disclosure.spent_tokens} of {disclosure.budget_tokens}"
     lines.append(f"- in all {disclosure.tokens} tokens; {held}")
     return "\n".join([*lines, *(f"- note: {note}" for note in disclosure.notes)])
+
+
+def _steps(disclosure: Disclosure) -> list[tuple[Step, str]]:
+    """The steps in their order, each told once; of the budget the last word, which counts what tools brought, too."""
+    told = dict.fromkeys(disclosure.trail)
+    budget = [one for one in told if one[0] is Step.BUDGET][-1:]
+    return sorted([*(one for one in told if one[0] is not Step.BUDGET), *budget])
 
 
 def _why_loaded(part: Loaded) -> str:
@@ -309,7 +318,7 @@ def page_text(page: PageId, text: str) -> str:
 def pages_text(sizes: Sequence[PageSize]) -> str:
     """The list that `/remem show` gives without a page."""
     if not sizes:
-        return "This memory has no page yet. `/remem note …` or the next save makes the first."
+        return "This memory has no page yet. `/remem note …` or the next flush makes the first."
     return "Pages: " + ", ".join(map(_page_size, sizes)) + ". `/remem show <page>` reads one."
 
 

@@ -74,7 +74,7 @@ def rest_text(
     """
     coming = "only when asked (REMEM_SLEEP is off)"
     if on:
-        coming = f"next look {_moment(next_at, zone)}" if next_at else "next look after the first save"
+        coming = f"next look {_moment(next_at, zone)}" if next_at else "next look after the first flush"
     waiting = f"{undigested} {'journal' if undigested == 1 else 'journals'} not gone through"
     back = {stage: f" (that of {_moment(at, zone)} was taken back)" for stage, at in undone.items()}
     deep = f"deep {_moment(last_deep, zone)}{back.get(Stage.DEEP, '')}"
@@ -93,4 +93,4 @@ def sleep_notes(trouble: str, stuck: int) -> list[str]:
 
 def trouble_text(at: datetime, why: str, zone: tzinfo) -> str:
     """When and why a save failed last."""
-    return f"the save of {_moment(at, zone)} failed: {why}"
+    return f"the flush of {_moment(at, zone)} failed: {why}"

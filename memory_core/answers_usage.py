@@ -1,6 +1,7 @@
 """What models cost, in words: for `/remem status`, `remem status` and `remem usage`. Pure.
 
 A price that is not known is said to be unknown, and a sum that lacks prices says how many: it is never shown as 0.
+Tokens that no provider reported are counted by remem, and said to be.
 """
 
 from __future__ import annotations
@@ -29,7 +30,11 @@ def usage_text(spent: Sequence[Spent]) -> str:
 def sum_text(spent: Sequence[Spent]) -> str:
     """Tokens, runs and money of all of it together."""
     tokens, runs = sum(one.tokens for one in spent), sum(one.runs for one in spent)
-    return f"{tokens:,} {'token' if tokens == 1 else 'tokens'} in {counted(runs, 'run')} ({money_text(spent)})"
+    estimated = sum(one.estimated_runs for one in spent)
+    about = "about " if estimated else ""
+    ours = "" if not estimated else ", estimated" if estimated == runs else f", {counted(estimated, 'run')} estimated"
+    words = "token" if tokens == 1 else "tokens"
+    return f"{about}{tokens:,} {words} in {counted(runs, 'run')} ({money_text(spent)}{ours})"
 
 
 def money_text(spent: Sequence[Spent]) -> str:

@@ -40,7 +40,7 @@ class Form:
 
 
 FORMS = (
-    Form("", "", "save this conversation into memory now", public=True, writes=True),
+    Form("", "", "flush: save what matters of this conversation into memory now", public=True, writes=True),
     Form("status", "", "last flush, pending, tasks, sleep, pages and their tokens, budget, what is loaded now"),
     Form("why", "", "what was loaded for the last answer here: step, page, trigger, tokens, what was left out"),
     Form("show", "[page]", "read a page of this memory; without a page: the list"),
@@ -63,7 +63,7 @@ FORMS = (
         writes=True,
     ),
     Form("rule", "<text>", "add a hard rule", Right.ADMIN, needs=True, writes=True),
-    Form("undo", "", "take back the newest step: a note, a correction, a save or a sleep", Right.ADMIN),
+    Form("undo", "", "take back the newest step: a note, a correction, a flush or a sleep", Right.ADMIN),
     Form(
         "sleep",
         "",

@@ -13,6 +13,7 @@
     ├── LedgerError
     │   ├── LedgerDamaged     the ledger does not open or fails its check
     │   └── LedgerFailed      a write of the ledger was refused
+    ├── EmbeddingFailed       the optional embedder gave no vectors: search goes on by words alone
     ├── ExtractionFailed      the extractor gave no candidates: what was said is kept and read through again
     ├── SleepFailed           a stage of sleep could not do its work; the next try finishes it
     ├── NamesDamaged          group_names.json cannot be trusted: no name is given out
@@ -82,6 +83,10 @@ class LedgerDamaged(LedgerError):
 
 class LedgerFailed(LedgerError):
     """A write was refused; nothing of it was kept."""
+
+
+class EmbeddingFailed(RememError):
+    """The optional embedder gave no vectors; words alone still find."""
 
 
 class ExtractionFailed(RememError):

@@ -50,10 +50,10 @@ def _misread(handle: Handle, page: PageId, read: PageText) -> tuple[str, ...]:
         return tuple(f"index: {problem}" for problem in (*index.problems, *filter(None, [warning])))
     if page == TASKS and (broken := (file := tasks.parse(read.text)).broken):
         counted = f"{len(file.tasks)} tasks of it could be read" if file.tasks else "no task of it could be read"
-        return (f"{page}: {broken}; {counted}. The next save keeps a copy and writes it anew.",)
+        return (f"{page}: {broken}; {counted}. The next flush keeps a copy and writes it anew.",)
     if page == TASKS and not tasks.keeps_all(read.text):
         return (f"{page}: not all of it is in my form; a copy is kept at the next write.",)
     if page == FLUSH_STATE and (unread := flush_state.parse(read.text).broken):
         what = ", ".join(unread)
-        return (f"{page}: not understood ({what}); a copy is kept and it is written anew at the next save.",)
+        return (f"{page}: not understood ({what}); a copy is kept and it is written anew at the next flush.",)
     return ()

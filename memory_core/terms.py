@@ -8,9 +8,13 @@ are alike in so far as they share terms:
                                     German, every other as English; chose as choose), the commonest function
                                     words dropped
     Chinese, Japanese, Korean,      two neighbouring characters each (部署服务 → 部署, 署服, 服务), because these
-    Thai, Lao, Khmer, Burmese       scripts put no blank between words, or glue particles to them; a lone one stays
+    Thai, Lao, Khmer, Burmese       scripts put no blank between words, or glue particles to them; a lone one stays;
+                                    traditional as simplified, Japanese by its own rules (memory_core.east_asian), and
+                                    known loanwords as the English word too (memory_core.loanwords)
     identifiers                     whole, and by their parts (`foo_bar` → foo_bar, foo, bar; `v2.3` → v2.3, 2.3)
-    numbers, dates, times           whole
+    numbers, dates, times           whole; a date also without its year, a time also as a clock with twelve hours has
+                                    it; so are those that Chinese, Japanese and Korean spell out
+                                    (memory_core.spoken_dates)
 
 Question words (who, why, when) are kept: they say what is asked. Emojis and punctuation have no terms.
 Everything here is pure and fast; what a single word yields is remembered.
@@ -19,11 +23,17 @@ Everything here is pure and fast; what a single word yields is remembered.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 from snowballstemmer import stemmer  # type: ignore[import-untyped]  # it ships without types
 
-from memory_core.script import LETTER, PAIRED, fold, visible
+from memory_core import loanwords
+from memory_core.east_asian import cut, pairs
+from memory_core.han import simplified
+from memory_core.loanwords import Loanwords
+from memory_core.script import LETTER, PAIRED, fold, is_paired, visible
+from memory_core.spoken_dates import day_terms, said_in, time_terms
 
 _JOINER = r"[./:@+#\-'’\\~]"
 _TOKEN = re.compile(
@@ -32,6 +42,8 @@ _TOKEN = re.compile(
 )
 _PART = re.compile(rf"{LETTER}+")
 _NUMBER = re.compile(r"\d+(?:[.:,/\-]\d+)*")
+_DAY = re.compile(r"(?:(\d{4})[-/.])?(\d{1,2})[-/](\d{1,2})")
+_TIME = re.compile(r"(\d{1,2}):(\d\d)")
 _CAMEL = re.compile(r"[a-z]{2,}(?:[A-Z][a-z0-9]*)+")
 _HUMP = re.compile(r"[a-z0-9]+|[A-Z][a-z0-9]*")
 _TAIL = re.compile(r"['’](?:s|re|ve|ll|d|m)$")
@@ -51,7 +63,10 @@ _IRREGULAR_TEXT = """
 decision decided|decisions decided|chose choose|chosen choose|choice choose|broke break|broken break|built build|
 wrote write|written write|ran run|sent send|paid pay|bought buy|kept keep|left leave|lost lose|met meet|sold sell|
 spent spend|took take|taken take|told tell|thought think|went go|gone go|gave give|given give|knew know|known know|
-said say|led lead|held hold|began begin|begun begin|fell fall|found find|got get|grew grow|drove drive|woke wake
+said say|led lead|held hold|began begin|begun begin|fell fall|found find|got get|grew grow|drove drive|woke wake|
+montag monday|dienstag tuesday|mittwoch wednesday|donnerstag thursday|freitag friday|samstag saturday|sonntag sunday|
+januar january|februar february|märz march|juni june|juli july|oktober october|dezember december|
+db database|repo repository|k8s kubernetes|config configuration
 """
 _IRREGULAR = dict(pair.split() for pair in _IRREGULAR_TEXT.replace("\n", "").split("|"))
 _STOP_WORDS = frozenset(_STOP_TEXT.split())
@@ -61,13 +76,45 @@ _ASIDE = re.compile(
     r"(?<![为為])什[么麼](?!时候|時候|时间|時間)|哪(?:个|個|些|种|種|家|款|一个|一個)|怎么样|怎麼樣|怎样|[吗呢吧嘛]$"
 )
 """Chinese function words: who speaks, and the `use what` of a question; who, why and when are none."""
+_ASIDE_JAPANESE = re.compile(
+    r"(?:お|を)?(?:教えて|ご教示)(?:ください|下さい|いただけますか|くれますか)?|いただけ(?:ますか|ないでしょうか)|"
+    r"お願い(?:します|いたします)?|(?:でし|まし)た(?:か|っけ)?|(?:です|ます|でしょう|ません)(?:か|ね)?|だっけ|ください|"
+    r"(?:について|に関して)(?:は|の)?|何(?=[をがはでにの]|\W|$)|どう(?:いう|なった|なりました|しますか)"
+)
+_ASIDE_KOREAN = re.compile(
+    r"알려\s?(?:주세요|줘|주실래요)|무엇(?:인가요|입니까|을|이|으로)?|뭐(?:죠|예요|야|지)?|"
+    r"(?:인가요|입니까|나요|까요|습니까|죠)(?=\W|$)|에 대해서?|"
+    r"(?<=[가-힣]{2})(?:을|를|은|는|이|가|의|에서|에게|에는|에|으로|로|와|과|도|만|까지|부터|마다)(?=\W|$)"
+)
 _ENGLISH = stemmer("english")
 _GERMAN = stemmer("german")
 
 
 def terms(text: str) -> tuple[str, ...]:
     """The terms of `text`, in order, repeats included (the rules stand at the top of this file)."""
-    return tuple(term for _, found in surfaces(text) for term in found)
+    plain = _plain(text)
+    found: list[str] = []
+    at = 0
+    if not plain.isascii() and is_paired(plain):
+        plain = simplified(plain)
+        for start, end, said in said_in(plain):
+            _add(found, plain[at:start])
+            found += said
+            at = end
+    _add(found, plain[at:])
+    return tuple(found)
+
+
+def _add(found: list[str], plain: str) -> None:
+    for run, word in _TOKEN.findall(plain):
+        if word:
+            found += _word_terms(word)
+        else:
+            own = pairs(run)
+            found += cut(run, own)
+            if not _LOANWORDS.starts.isdisjoint(own):
+                for _, meant in _LOANWORDS.found_in(run, own):
+                    found += meant
 
 
 def asked(text: str) -> tuple[str, ...]:
@@ -76,26 +123,46 @@ def asked(text: str) -> tuple[str, ...]:
     A text in Chinese has no stop words that could be dropped one by one: the pairs of `我们决定用什么` stand in every
     decision that begins with 我们决定用, whatever it is about. A text of function words alone keeps them.
     """
-    return terms(_ASIDE.sub(" ", visible(text))) or terms(text)
+    plain = visible(text)
+    if plain.isascii():
+        return terms(plain)
+    for aside in (_ASIDE, _ASIDE_JAPANESE, _ASIDE_KOREAN):
+        plain = aside.sub(" ", plain)
+    return terms(plain) or terms(text)
 
 
 def surfaces(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """The words of `text` (NFKC, case kept), each with its terms; words without terms are left out."""
-    plain = visible(text)
-    plain = _GROUPED_DIGITS.sub("", plain)
+    shown = _plain(text)
     found: list[tuple[str, tuple[str, ...]]] = []
+    at = 0
+    plain = simplified(shown)
+    for start, end, said in said_in(plain) if is_paired(plain) else ():
+        found += _surfaces(shown[at:start], plain[at:start])
+        found.append((shown[start:end].strip(), said))
+        at = end
+    return (*found, *_surfaces(shown[at:], plain[at:]))
+
+
+def _surfaces(shown: str, plain: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The words of a text as they are `shown`, with the terms that they have in the `plain` one, which is as long."""
     for match in _TOKEN.finditer(plain):
-        token = match.group()
-        if match.lastgroup == "run":
-            found.extend((pair, (pair,)) for pair in _pairs(fold(token)))
-        elif own := _word_terms(token):
-            found.append((token, own))
-    return tuple(found)
+        if match.lastgroup != "run":
+            if own := _word_terms(match[0]):
+                yield match[0], own
+            continue
+        run, as_shown = match[0], shown[match.start() : match.end()]
+        written = dict(zip(pairs(run), pairs(as_shown), strict=True))
+        own = pairs(run)
+        for term in cut(run, own):
+            yield written.get(term, term), (term,)
+        yield from _LOANWORDS.found_in(run, own)
 
 
-def _pairs(run: str) -> tuple[str, ...]:
-    """Each two neighbouring characters of `run`; a lone character as it is."""
-    return (run,) if len(run) < 2 else tuple(run[at : at + 2] for at in range(len(run) - 1))
+def _plain(text: str) -> str:
+    """`text` as it is taken apart: NFKC, 1,000 as 1000."""
+    plain = visible(text)
+    return _GROUPED_DIGITS.sub("", plain) if "," in plain else plain
 
 
 @lru_cache(maxsize=1 << 16)
@@ -104,7 +171,7 @@ def _word_terms(token: str) -> tuple[str, ...]:
     token = _TAIL.sub("", token.strip("_").rstrip("."))
     folded = fold(token)
     if _NUMBER.fullmatch(folded):
-        return (folded,)
+        return _number_terms(folded)
     parts = [fold(part) for hump in _humps(token) for part in _PART.findall(hump.replace("_", " "))]
     if folded.endswith(("n't", "n’t")):
         return ()
@@ -115,6 +182,15 @@ def _word_terms(token: str) -> tuple[str, ...]:
         return (folded, folded[1:])
     stems = [stem for part in parts if (stem := _stem(part))]
     return tuple(dict.fromkeys([folded, *stems])) if folded else ()
+
+
+def _number_terms(number: str) -> tuple[str, ...]:
+    """A number, a date or a time as it is written, first, and as others would write it."""
+    if day := _DAY.fullmatch(number):
+        return tuple(dict.fromkeys((number, *day_terms(day[1] or "", day[2], day[3]))))
+    if time := _TIME.fullmatch(number):
+        return tuple(dict.fromkeys((number, *time_terms(int(time[1]), int(time[2])))))
+    return (number,)
 
 
 def _humps(token: str) -> list[str]:
@@ -133,3 +209,13 @@ def _stem(word: str) -> str:
     if any(char in "äöü" for char in word):
         return str(_GERMAN.stemWord(word))
     return str(_ENGLISH.stemWord(word)) if word.isascii() else word
+
+
+_LOANWORDS = Loanwords(
+    {
+        simplified(fold(word)): tuple(stem for part in english.split("-") if (stem := _stem(part)))
+        for english, *words in map(str.split, loanwords.WORDS.strip().splitlines())
+        for word in words
+    }
+)
+"""The loanwords as they stand in a run, and what each is compared as: the stems of the English word."""

@@ -40,8 +40,6 @@ from memory_core.templates import new_page
 KEY = PROGRAM / "key"
 KEY_BYTES = 32
 LEDGER = PROGRAM / "ledger.db"
-SEARCH = PROGRAM / "search"
-"""The indexes of search, which may be thrown away at any time."""
 OWNER_PURPOSE = "The owner's own conversations with remem."
 # Whose key stands in the owner's scope does not matter for where the owner's files are.
 _OWNER = DirectScope(PersonKey("console:owner"), owner=True)

@@ -3,6 +3,7 @@
 Layout (https://slack.com/help/articles/220556107): channels.json, users.json, one folder a channel with one file a
 day, each a list of message objects. Groups, DMs and multi-person DMs stand in groups.json, dms.json, mpims.json of
 larger exports; here only channels and groups are read: a DM's people did not invite a bot to it.
+`adapters.slack.history` reads single rooms.
 
 A message of the export is the `event` of the Events API but for its channel, so it goes through `normalise` like a
 live one.
@@ -14,19 +15,22 @@ import hashlib
 import json
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from adapters.messages import Incoming
 from adapters.slack.facts import Known, Me, RoomFacts
 from adapters.slack.normalise import normalise
-from adapters.slack.payload import Json, string
+from adapters.slack.payload import Json, flag, string, strings
 from memory_core.errors import BadInput
 from memory_core.text import one_line
 
 _LARGEST_FILE_BYTES = 64 * 1024 * 1024
 """One day of one channel; more is no export of Slack's."""
+
+_PRIVATE = {"dms.json": "a DM", "mpims.json": "a group DM"}
 
 # zipfile raises RuntimeError for an encrypted archive, NotImplementedError (one too) for a compression it lacks.
 _UNREADABLE = (OSError, EOFError, RuntimeError, KeyError, ValueError, zipfile.BadZipFile, zlib.error)
@@ -34,7 +38,8 @@ _UNREADABLE = (OSError, EOFError, RuntimeError, KeyError, ValueError, zipfile.Ba
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """An opened export: its fingerprint, its team, rooms by folder name, people's names by id, its message files."""
+    """An opened export: its fingerprint, its team, rooms by folder name, people's names by id, its message files;
+    who was deleted, and a line for each private conversation, which is not read."""
 
     path: Path
     sha256: str
@@ -42,6 +47,8 @@ class Export:
     rooms: Mapping[str, tuple[str, RoomFacts]]
     names: Mapping[str, str]
     files: tuple[str, ...]
+    deleted: frozenset[str] = frozenset()
+    private: tuple[str, ...] = ()
 
     @classmethod
     def open(cls, path: Path) -> Export:
@@ -53,7 +60,7 @@ class Export:
                 groups = _listed(archive, "groups.json") if "groups.json" in listed else []
                 rooms = {string(one, "name"): (string(one, "id"), _facts(one)) for one in (*channels, *groups)}
                 files = tuple(sorted(name for name in listed if _is_day(name, rooms)))
-                team = next((string(user, "team_id") for user in users if string(user, "team_id")), "TEXPORT")
+                dms = [(kind, one) for kind in _PRIVATE if kind in listed for one in _listed(archive, kind)]
         except BadInput:
             raise
         except _UNREADABLE as error:
@@ -61,30 +68,59 @@ class Export:
                 f"{path} is no Slack export ({_reason(error)}); give the ZIP that Slack's export page gives, "
                 "with channels.json and users.json in it."
             ) from None
-        return cls(path, _sha256(path), team, rooms, {string(one, "id"): _name(one) for one in users}, files)
+        names = {string(one, "id"): _name(one) for one in users}
+        deleted = frozenset(string(one, "id") for one in users if flag(one, "deleted"))
+        private = tuple(_told(one, _PRIVATE[kind], names) for kind, one in dms)
+        return cls(path, _sha256(path), _team(users), rooms, names, files, deleted, private)
 
     def messages(self) -> list[Incoming]:
         """Every message as an event, in the order of their times. Blocking. Raises BadInput for a broken day."""
         found = [event for name in self.files for event in self._of_day(name)]
         return sorted(found, key=lambda event: (event.sent_at, event.event))
 
-    def _of_day(self, name: str) -> Iterator[Incoming]:
-        channel, facts = self.rooms[name.rpartition("/")[0]]
-        known = Known(Me(self.team, user="remem"), facts, self.names)
+    def day(self, name: str) -> list[object]:
+        """What one of `files` lists, as it stands. Blocking. Raises BadInput for a broken day."""
         try:
             with zipfile.ZipFile(self.path) as archive:
-                said = _listed(archive, name)
+                return _entries(archive, name)
         except BadInput:
             raise
         except _UNREADABLE as error:
             raise BadInput(f"{name} in {self.path} cannot be read ({_reason(error)}); export again.") from None
-        for message in said:
-            event = normalise({"event": {**message, "type": "message", "channel": channel}}, known)
+
+    def known(self, folder: str) -> Known:
+        """What `normalise` needs besides a message of that folder."""
+        return Known(Me(self.team, user="remem"), self.rooms[folder][1], self.names)
+
+    def event(self, folder: str, message: Json, known: Known) -> Incoming | None:
+        """A message of that folder as an event; None for Slack's own notices."""
+        return normalise({"event": {**message, "type": "message", "channel": self.rooms[folder][0]}}, known)
+
+    def _of_day(self, name: str) -> Iterator[Incoming]:
+        folder = name.rpartition("/")[0]
+        known = self.known(folder)
+        for message in self.day(name):
+            event = self.event(folder, message, known) if isinstance(message, dict) else None
             if event is not None:
                 yield event
 
 
+def _team(users: Sequence[Json]) -> str:
+    """The team that most users belong to: with Slack Connect some are another one's."""
+    teams = Counter(string(user, "team_id") for user in users if string(user, "team_id"))
+    return teams.most_common(1)[0][0] if teams else "TEXPORT"
+
+
+def _told(channel: Json, kind: str, names: Mapping[str, str]) -> str:
+    people = ", ".join(names.get(one, one) for one in strings(channel, "members"))
+    return f"{kind} of {people}" if people else f"{kind} {string(channel, 'id')}"
+
+
 def _listed(archive: zipfile.ZipFile, name: str) -> list[Json]:
+    return [one for one in _entries(archive, name) if isinstance(one, dict)]
+
+
+def _entries(archive: zipfile.ZipFile, name: str) -> list[object]:
     info = archive.getinfo(name)
     if info.file_size > _LARGEST_FILE_BYTES:
         raise BadInput(
@@ -93,7 +129,7 @@ def _listed(archive: zipfile.ZipFile, name: str) -> list[Json]:
     read = json.loads(archive.read(name))
     if not isinstance(read, list):
         raise KeyError(f"{name} is no list")
-    return [one for one in read if isinstance(one, dict)]
+    return read
 
 
 def _facts(channel: Json) -> RoomFacts:

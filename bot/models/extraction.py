@@ -20,19 +20,20 @@ is logged, only counts.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from collections import Counter as Tally
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import structlog
 from pydantic_ai.models import Model
 
 from bot.models.evidence import candidate_of
-from bot.models.failures import Failure, ModelFailed
-from bot.models.memory_call import ENVELOPE, Shape, ask, shapes_for
+from bot.models.failures import AT_WORK, Failure, ModelFailed
+from bot.models.memory_call import ENVELOPE, Heard, Shape, ask, shapes_for
 from bot.models.schema import Reading
-from bot.models.spending import Meter
+from bot.models.spending import Meter, Run
 from bot.models.transcript import Line, cited, lines_of, told
 from bot.models.windows import Window, merged, windows
 from memory_core.candidates import Candidate, Extractor, Request
@@ -166,14 +167,14 @@ class ModelExtractor:
             try:
                 heard = await ask(self._model, text, shape, counted_tokens=counted, timeout_s=self._timeout_s)
             except ModelFailed as failed:
+                await self._spend(work, self._failed(failed, counted))
                 # A server without tools refuses the request as such: asked in words, it may well answer.
                 if failed.failure not in {Failure.UNUSABLE, Failure.REFUSED, Failure.SETUP}:
                     raise
                 last = failed
                 work.counts[f"no_{shape}_{failed.failure}"] += 1
                 continue
-            if work.request.scope is not None:
-                await self._meter.spend(work.request.scope, Purpose.MEMORY, heard.run)
+            await self._spend(work, self._whole(heard))
             if heard.reading.whole:
                 self._shapes = (shape, *(one for one in self._shapes if one is not shape))
                 return heard.reading
@@ -183,6 +184,37 @@ class ModelExtractor:
         if last is not None and not best.found:
             raise last
         return best
+
+    def _whole(self, heard: Heard) -> Run:
+        """What a request has used, where its provider reported it; else as we count it."""
+        run = heard.run
+        if run.input_tokens and run.output_tokens:
+            return run
+        return replace(
+            run,
+            input_tokens=run.input_tokens or self._as_reported(run.counted_tokens),
+            output_tokens=run.output_tokens or self._as_reported(self._counter.count(heard.written)),
+            estimated=True,
+        )
+
+    def _failed(self, failure: ModelFailed, counted_tokens: int) -> Run:
+        """A request without an answer. What was refused before it was read costs nothing."""
+        read = failure.failure in AT_WORK
+        return Run(
+            self._model.model_name,
+            requests=1,
+            input_tokens=self._as_reported(counted_tokens) if read else 0,
+            cost_usd=None if read or failure.failure is Failure.DOWN else 0.0,
+            estimated=read,
+        )
+
+    def _as_reported(self, counted_tokens: int) -> int:
+        """Our count as the model's provider would count."""
+        return math.ceil(counted_tokens * self._meter.factor(self._model.model_name))
+
+    async def _spend(self, work: _Work, run: Run) -> None:
+        if work.request.scope is not None:
+            await self._meter.spend(work.request.scope, Purpose.MEMORY, run)
 
     async def _check(self, scope: Scope | None) -> None:
         """Is something left of the day's share? Raises ModelFailed(DAY)."""

@@ -51,7 +51,7 @@ LINES = {
     Failure.BUSY: "The model has too much to do just now; ask again in a minute.",
     Failure.DOWN: "The model cannot be reached just now; ask again in a while.",
     Failure.SLOW: "The model takes too long to answer; ask again in a while.",
-    Failure.TOO_LONG: "This is too long for the model; `/remem` saves the conversation and begins anew.",
+    Failure.TOO_LONG: "This is too long for the model; `/remem` flushes the conversation and begins anew.",
     Failure.REFUSED: "The model will not answer this; put it in other words.",
     Failure.UNUSABLE: "The model gave nothing that I can use; ask again.",
     Failure.SETUP: "My model is not set up as it should be; whoever runs me finds the reason in the log.",
@@ -63,6 +63,9 @@ LINES = {
 
 AGAIN = frozenset({Failure.BUSY, Failure.DOWN, Failure.SLOW, Failure.UNUSABLE})
 """What is tried once more, before anything is shown."""
+
+AT_WORK = frozenset({Failure.SLOW, Failure.REFUSED, Failure.UNUSABLE})
+"""Here a server had read the request before it failed: what it read counts, by our own estimate if need be."""
 
 _HOPE = (
     Failure.BUSY,

@@ -58,6 +58,8 @@ class Heard:
 
     reading: Reading
     run: Run
+    written: str
+    """All that was written, for counting."""
 
 
 def shapes_for(model: Model) -> tuple[Shape, Shape]:
@@ -90,7 +92,7 @@ async def ask(model: Model, told: str, shape: Shape, *, counted_tokens: int, tim
             )
     except foreign() as error:
         raise translated(error) from error
-    return Heard(_read(response), _run(response, model, counted_tokens))
+    return Heard(_read(response), _run(response, model, counted_tokens), _written(response))
 
 
 def _read(response: ModelResponse) -> Reading:
@@ -104,6 +106,11 @@ def _read(response: ModelResponse) -> Reading:
         found=any(reading.found for reading in readings),
         whole=all(reading.whole for reading in readings) and response.finish_reason != "length",
     )
+
+
+def _written(response: ModelResponse) -> str:
+    calls = [part.args_as_json_str() for part in response.parts if isinstance(part, ToolCallPart)]
+    return "\n".join([*calls, *(part.content for part in response.parts if isinstance(part, TextPart))])
 
 
 def _run(response: ModelResponse, model: Model, counted_tokens: int) -> Run:

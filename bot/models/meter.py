@@ -134,6 +134,7 @@ class LedgerMeter(Meter):
             output_tokens=_count(run.output_tokens),
             counted_tokens=_count(run.counted_tokens),
             cost_micro_usd=_micro_usd(run.cost_usd),
+            estimated=run.estimated,
         )
         self._warn_unpriced(usage)
         if report := report_of(usage):

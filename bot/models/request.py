@@ -17,6 +17,7 @@ from pydantic_ai.messages import (
     ModelMessage,
     ModelRequest,
     ModelRequestPart,
+    ModelResponse,
     TextPart,
     ThinkingPart,
     ToolCallPart,
@@ -85,10 +86,19 @@ class FittedRequest:
         self._last_tokens = self._fixed_tokens + told + self._count(since)
         return said
 
+    @property
+    def asked_tokens(self) -> int:
+        """What we count for the last request, as its provider would; 0 where it was answered, or none was sent."""
+        return self._last_tokens
+
     def was_answered(self) -> None:
         """The last request got its answer: its tokens are comparable with what the provider reports."""
         self._counted += self._last_tokens
         self._last_tokens = 0
+
+    def written_tokens(self, written: ModelResponse | str) -> int:
+        """What we count for an answer, or the beginning of one, as its provider would."""
+        return self._measure.text(written) if isinstance(written, str) else self._count([written])
 
     @property
     def counted_tokens(self) -> int:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterable, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 import structlog
@@ -24,6 +24,7 @@ from pydantic_ai.capabilities import ProcessHistory
 from pydantic_ai.messages import (
     ModelMessage,
     ModelRequest,
+    ModelResponse,
     PartDeltaEvent,
     PartStartEvent,
     TextPart,
@@ -34,7 +35,7 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RunUsage, UsageLimits
 
 from bot.agent import Ask, Doors, Reply, Show
-from bot.models.failures import AGAIN, Failure, ModelFailed, failed, foreign, translated
+from bot.models.failures import AGAIN, AT_WORK, Failure, ModelFailed, failed, foreign, translated
 from bot.models.limits import TurnLimits
 from bot.models.prompt import Measure
 from bot.models.quoting import quoted
@@ -68,12 +69,28 @@ class _Answer:
     """What each response has written, thoughts included."""
     shown: str = ""
     cut_off: bool = False
+    estimated_input_tokens: int = 0
+    estimated_output_tokens: int = 0
+    """What no provider reported, by our own count: some servers report nothing, no cut stream does."""
 
     def text(self, *, growing: bool = False) -> str:
         """What a person sees of it."""
         *before, last = self.written or [""]
         parts = [*(visible(text) for text in before), visible(last, growing=growing)]
         return "\n\n".join(part for part in parts if part)
+
+    @property
+    def tokens(self) -> int:
+        """What it has used, in and out, reported or estimated."""
+        reported = self.usage.input_tokens + self.usage.output_tokens
+        return reported + self.estimated_input_tokens + self.estimated_output_tokens
+
+    def estimate(self, written: ModelResponse | str, *, reported: tuple[int, int]) -> None:
+        """Count what was asked and written last, as far as its provider has not `reported` it (in, out)."""
+        if not reported[0]:
+            self.estimated_input_tokens += self.request.asked_tokens
+        if not reported[1]:
+            self.estimated_output_tokens += self.request.written_tokens(written)
 
     async def grew(self) -> None:
         """Show it as far as it goes."""
@@ -182,7 +199,7 @@ class Speaker:
                     if Agent.is_model_request_node(node):
                         await self._listen(node, run, answer)
                     elif Agent.is_call_tools_node(node):
-                        answer.request.was_answered()
+                        self._count(answer, node.model_response)
                         answer.cut_off = node.model_response.finish_reason == "length"
                         answer.calls.come(node.model_response.tool_calls)
             if not answer.text():
@@ -194,19 +211,32 @@ class Speaker:
 
     async def _listen(self, node: ModelRequestNode[Calls, str], run: AgentRun[Calls, str], answer: _Answer) -> None:
         """One request: take what is written, and show it."""
-        parts: dict[int, str] = {}
+        before = (answer.usage.input_tokens, answer.usage.output_tokens)
+        at_work, whole = False, False
         answer.written.append("")
-        async with asyncio.timeout(self._timeout_s), node.stream(run.ctx) as stream:
-            async for event in stream:
-                match event:
-                    case PartStartEvent(index=at, part=TextPart(content=text)):
-                        parts[at] = text
-                    case PartDeltaEvent(index=at, delta=TextPartDelta(content_delta=text)):
-                        parts[at] = parts.get(at, "") + text
-                    case _:
-                        continue
-                answer.written[-1] = "\n\n".join(parts[at] for at in sorted(parts))
-                await answer.grew()
+        try:
+            async with asyncio.timeout(self._timeout_s), node.stream(run.ctx) as stream:
+                at_work = True
+                await _take(stream, answer)
+            whole = True
+        except asyncio.CancelledError:
+            at_work = True
+            raise
+        except foreign() as error:
+            at_work = at_work or translated(error).failure in AT_WORK
+            raise
+        finally:
+            if at_work and not whole:
+                now = (answer.usage.input_tokens, answer.usage.output_tokens)
+                answer.estimate(answer.written[-1], reported=(now[0] - before[0], now[1] - before[1]))
+
+    def _count(self, answer: _Answer, response: ModelResponse) -> None:
+        """A response came. Raises ModelFailed where tokens that nobody reported are more than one answer may have."""
+        used = response.usage
+        answer.estimate(response, reported=(used.input_tokens, used.output_tokens))
+        answer.request.was_answered()
+        if answer.tokens > self._limits.tokens:  # what is reported, the library counts itself
+            raise failed(Failure.LIMIT, f"about {answer.tokens} tokens for one answer")
 
     async def _spend(self, scope: Scope, answer: _Answer) -> None:
         """Tell the meter. An answer that stands already is not taken back because its price could not be kept."""
@@ -215,16 +245,32 @@ class Speaker:
             model=self._model.model_name,
             requests=max(usage.requests, answer.request.sent),
             tool_calls=answer.calls.made,
-            input_tokens=usage.input_tokens,
+            input_tokens=usage.input_tokens + answer.estimated_input_tokens,
             cached_tokens=usage.cache_read_tokens,
-            output_tokens=usage.output_tokens,
+            output_tokens=usage.output_tokens + answer.estimated_output_tokens,
             counted_tokens=answer.request.counted_tokens,
             cost_usd=float(usage.cost) if usage.cost is not None else None,
+            estimated=bool(answer.estimated_input_tokens + answer.estimated_output_tokens),
         )
         try:
             await self._meter.spend(scope, Purpose.REPLY, run)
         except RememError as refused:
             _log.error("usage not kept", scope=scope.key, why=str(refused))
+
+
+async def _take(stream: AsyncIterable[object], answer: _Answer) -> None:
+    """Take what is written while it comes."""
+    parts: dict[int, str] = {}
+    async for event in stream:
+        match event:
+            case PartStartEvent(index=at, part=TextPart(content=text)):
+                parts[at] = text
+            case PartDeltaEvent(index=at, delta=TextPartDelta(content_delta=text)):
+                parts[at] = parts.get(at, "") + text
+            case _:
+                continue
+        answer.written[-1] = "\n\n".join(parts[at] for at in sorted(parts))
+        await answer.grew()
 
 
 class _Stopped(Exception):

@@ -17,7 +17,7 @@ from memory_core.ledger.usage import Purpose
 class Run:
     """What one run of a model used, as its provider reported it; `counted_tokens` is our own count of the input.
 
-    `cost_usd` None: nobody knows the price.
+    `estimated`: it did not report all of it, some tokens are our own count. `cost_usd` None: nobody knows the price.
     """
 
     model: str
@@ -28,6 +28,7 @@ class Run:
     output_tokens: int = 0
     counted_tokens: int = 0
     cost_usd: float | None = None
+    estimated: bool = False
 
 
 class Meter(Protocol):

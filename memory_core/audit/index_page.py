@@ -28,7 +28,7 @@ def index_findings(seen: Snapshot) -> Iterator[Finding]:
         yield seen.finding("index-missing-row", what, page, fixable=True)
     yield from _unreached(seen)
     if seen.catalogue is Catalogue.STALE:
-        what = "The catalogue differs from the pages; the next save writes it anew, `--fix` now."
+        what = "The catalogue differs from the pages; the next flush writes it anew, `--fix` now."
         yield seen.finding("index-catalogue-stale", what, INDEX, severity=Severity.WATCH, fixable=True)
 
 
@@ -41,7 +41,7 @@ def pages_without_row(seen: Snapshot, index: Index) -> tuple[PageId, ...]:
 
 def _missing(seen: Snapshot) -> Finding:
     what = (
-        f"{seen.file(INDEX)} is not there, so nothing is routed: `remem init` or the first save makes it; no "
+        f"{seen.file(INDEX)} is not there, so nothing is routed: `remem init` or the first flush makes it; no "
         "page changes."
     )
     return seen.finding("index-missing", what, INDEX, severity=Severity.WATCH)

@@ -115,5 +115,5 @@ def _side_file(seen: Snapshot, text: PageText) -> Iterator[Finding]:
         case page if page == HEARTBEAT and heartbeat.parse(text.text).broken:
             why = "it is no JSON object"
     if why:
-        what = f"Not understood ({why}): correct it; else a copy is kept and it is written anew at the next save."
+        what = f"Not understood ({why}): correct it; else a copy is kept and it is written anew at the next flush."
         yield seen.finding("side-file-broken", what, text.page)

@@ -86,7 +86,7 @@ def _tasks(seen: Snapshot) -> Iterator[Finding]:
         )
     if done := left_done(file, seen.now):
         what = (
-            f"{len(done)} done for more than {DONE_STAYS.days} days: they leave the list at the next save, "
+            f"{len(done)} done for more than {DONE_STAYS.days} days: they leave the list at the next flush, "
             "or by `--fix`."
         )
         yield seen.finding("tasks-done-left", what, TASKS, severity=Severity.WATCH, fixable=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from memory_core.extract.cue import START, Cue, Firmness, cue
+from memory_core.extract.switching import SWITCHED
 from memory_core.layouts import Kind
 
 _BODIES = (
@@ -66,6 +67,7 @@ DECISIONS = (
             r"\bwir (?:nehmen jetzt|bleiben bei|entscheiden uns für)\b",
         ),
     ),
+    Cue(Kind.DECISION, Firmness.EXPLICIT, SWITCHED),
 )
 
 AGREEMENTS = (

@@ -6,7 +6,8 @@ overdue stands first, and of more tasks than the board has room for the least im
 (flush/board_budget). In a layout without a board tasks stand in pending_tasks.json alone, and a blocker is a blocked
 task there. A task that is said again without news was touched: it is not overdue for want of a word. What stands
 there already is news only if it was stated by the very same message: written at once, by a process that ended before
-it could mark that.
+it could mark that. What was said on an earlier day than what stands there changes nothing of it: so it is with
+history that is imported into a memory that lives.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ DOING = frozenset({Kind.TASK, Kind.STATUS, Kind.BLOCKER})
 _FACT = re.compile(
     r"(?P<key>\S[^\n]{1,58}?)\s*(?:[:：=]\s|\s(?:is|are|ist|sind)(?: now| at| on)?\s|[是在])\s*(?P<value>\S.*)"
 )
+_DAY_SIGNED = re.compile(r", (\d{4}-\d\d-\d\d)\)\Z")
 _SIGNED = re.compile(r" \(@[^()]*\)\Z")
 _BLOCKER_CHARACTERS = 300
 
@@ -151,9 +153,11 @@ class AttentionDraft:
             return self._put(own, fact, old=None if own.id == _id(fact) else own) or True
         known = self._known(fact)
         if known is not None:
-            return self._change(known, fact, status)
+            later = known.made is not None and known.made > fact.day
+            return False if later else self._change(known, fact, status)
         if self.page and fact.kind is Kind.STATUS and status is TaskStatus.DONE:
-            gone = best(words(fact.text), ((one, words(one)) for one in self._said.blockers))
+            blockers = [one for one in self._said.blockers if not _is_later(one, fact)]
+            gone = best(words(fact.text), ((one, words(one)) for one in blockers))
             return True if gone is None else self.draft.do(self._drop(self.page, gone)) or True
         return self._new(fact, status or TaskStatus.PENDING)
 
@@ -231,7 +235,7 @@ class AttentionDraft:
     def _blocker(self, fact: Fact, page: PageId) -> bool:
         known = best(words(fact.text), ((one, words(one)) for one in self._said.blockers))
         if tasks.status_of(fact.status) is TaskStatus.DONE:
-            return known is not None and self.draft.do(self._drop(page, known))
+            return known is not None and not _is_later(known, fact) and self.draft.do(self._drop(page, known))
         keys = tuple(key for source in fact.sources for key in source.keys)
         if known is not None:
             stated = keys[0] in self._board.keys_of(self._text, blocker=known)
@@ -255,6 +259,8 @@ class AttentionDraft:
         if old is None and repeated is not None:
             self.draft.do(PutBlocker(page, repeated, keys, section, self._form))
             return False
+        if old is not None and _is_later(old, fact):
+            return True  # the journal of its day has it
         if old is not None:
             self.draft.do(self._drop(page, old, section))
         return self.draft.do(PutBlocker(page, _signed(fact), keys, section, self._form))
@@ -266,10 +272,18 @@ class AttentionDraft:
         keys = tuple(key for source in fact.sources for key in source.keys)
         if self._said.fact(key).rpartition(" (@")[0] == value:
             return keys[0] in self._board.keys_of(self._text, fact=key)
+        if _is_later(self._said.fact(key), fact):
+            return True
         return self.draft.do(PutFact(page, key, signed, keys, board=self._form))
 
     def _moment(self, fact: Fact) -> str:
         return fact.said_at.astimezone(self.draft.zone).isoformat(timespec="seconds")
+
+
+def _is_later(item: str, fact: Fact) -> bool:
+    """Was the item stated on a later day than the fact, as its signature tells?"""
+    day = _DAY_SIGNED.search(item)
+    return day is not None and day[1] > fact.day.isoformat()
 
 
 def _signed(fact: Fact, who: str = "") -> str:

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, tzinfo
+from datetime import date, datetime, tzinfo
 
 from memory_core.anchors import Anchor
 from memory_core.candidates import TITLE_CHARACTERS
@@ -98,6 +98,8 @@ class Draft:
     """Identities of records that this flush wrote or hit: a repeat of one counts no second time."""
     taken_out: bool = False
     """Was an operation taken out again?"""
+    referenced: date | None = None
+    """The day on which what is said counts as referenced; None: the day on which it was said."""
 
     @property
     def has_content(self) -> bool:

@@ -26,6 +26,7 @@ from typing import TypeVar
 
 from memory_core.candidates import Extractor
 from memory_core.catalogue import rebuild_catalogue
+from memory_core.clock import day_in
 from memory_core.errors import ExtractionFailed, NoIndex, RememError
 from memory_core.flush.apply import finish
 from memory_core.flush.gathering import (
@@ -90,9 +91,10 @@ class Flushing:
         context_usage: float | None = None,
         until: Mapping[Conversation, int] | None = None,
         raw: bool = False,
+        past: bool = False,
     ) -> Receipt:
         """As `flush`; while another one of this scope is at work, a receipt that is `running`. Raises NoIndex."""
-        work = flush(handle, extractor, trigger, zone, context_usage=context_usage, until=until, raw=raw)
+        work = flush(handle, extractor, trigger, zone, context_usage=context_usage, until=until, raw=raw, past=past)
         receipt = await self.alone(handle, work)
         return receipt or Receipt(0, trigger, at=handle.clock.now(), running=True)
 
@@ -118,12 +120,15 @@ async def flush(
     context_usage: float | None = None,
     until: Mapping[Conversation, int] | None = None,
     raw: bool = False,
+    past: bool = False,
 ) -> Receipt:
     """Save what was said in the scope since its last flush. `context_usage` is told in the state file (0 to 1).
 
     `zone`: where the scope lives, unless its index is to say so. `until`: only these conversations, only up to these
     entries, which an earlier try did not get through. `raw`: if extraction fails, what was said goes into the journal
-    word for word (flush/raw_notes). Everything in the receipt was read back. A failure stands in its `problem`.
+    word for word (flush/raw_notes). `past`: what was said is history that is taken in today, so its records count as
+    referenced today and not on their own days, on which sleep would archive them at once. Everything in the receipt
+    was read back. A failure stands in its `problem`.
     With nothing new no page is read. Raises NoIndex.
     """
     at = handle.clock.now().astimezone(zone or handle.host_zone)
@@ -137,7 +142,7 @@ async def flush(
         ear = Ear(handle, extractor, zone)
         try:
             heard = [await ear.listen(*one) for one in contexts]
-            return joined(finished, await _save(ear, index, heard, trigger, context_usage))
+            return joined(finished, await _save(ear, index, heard, trigger, context_usage, past=past))
         except ExtractionFailed as failed:
             if raw:
                 await keep_raw(handle, [entry.message for _, context in contexts for entry in context.fresh], zone)
@@ -187,7 +192,13 @@ async def _nothing_new(ledger: ScopeLedger, receipt: Receipt) -> Receipt:
 
 
 async def _save(
-    ear: Ear, index: PageText, heard: Sequence[Heard], trigger: Trigger, context_usage: float | None
+    ear: Ear,
+    index: PageText,
+    heard: Sequence[Heard],
+    trigger: Trigger,
+    context_usage: float | None,
+    *,
+    past: bool,
 ) -> Receipt:
     """Plan and apply what was heard; move only the cursors where there is nothing to write."""
     handle, zone = ear.handle, ear.zone
@@ -215,7 +226,7 @@ async def _save(
     days = (*days, *open_journals(handle.table, (fact.said_at for fact in found.facts), zone))
     archive = any(takes_back(fact) for fact in found.facts)
     standing = await read_pages(handle, days, (index, state_page), every_journal=every, archive=archive)
-    draft = draft_on(handle, zone, now, standing)
+    draft = draft_on(handle, zone, now, standing, referenced=day_in(zone, now) if past else None)
     for page in journals_of(spoken, zone):
         draft.do_if_there(DropRaw(page, tuple(message.key for message in spoken)))
     changed = await fill(handle, draft, found, ear.again)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta, tzinfo
+from datetime import date, datetime, timedelta, tzinfo
 
 from memory_core.anchors import Anchor, anchors
 from memory_core.clock import day_in
@@ -177,11 +177,15 @@ async def read_pages(
     return await Standing(listed).with_(read).reading(handle, wanted)
 
 
-def draft_on(handle: Handle, zone: tzinfo, now: datetime, standing: Standing) -> Draft:
-    """A draft on the scope's pages."""
+def draft_on(
+    handle: Handle, zone: tzinfo, now: datetime, standing: Standing, *, referenced: date | None = None
+) -> Draft:
+    """A draft on the scope's pages; `referenced`: the day on which what is said counts as referenced."""
     texts = {page: one.text for page, one in standing.pages.items() if page != FLUSH_STATE}
     index = parse_index(texts[INDEX], handle.table) if INDEX in texts else Index()
-    return new_draft(handle.table, zone, now, texts, index, name_of(handle))
+    draft = new_draft(handle.table, zone, now, texts, index, name_of(handle))
+    draft.referenced = referenced
+    return draft
 
 
 async def fill(handle: Handle, draft: Draft, found: Gathered, again: Again) -> set[PageId]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import tzinfo
+from datetime import timedelta, tzinfo
 
 from memory_core.candidates import Candidate, Extractor, Request
 from memory_core.errors import ExtractionFailed, LedgerError, RememError
@@ -22,6 +22,8 @@ from memory_core.messages import Message, Voice
 
 ROOTS = 3
 """How many messages outside a thread are read because the thread answers them."""
+LATER = timedelta(days=1)
+"""What was said so much later does not stand before: history is imported behind it. Clocks that differ are closer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,8 @@ class Ear:
     async def listen(self, conversation: Conversation, context: Context) -> Heard:
         """What one conversation says. Raises ExtractionFailed, LedgerError."""
         said = [entry.message for entry in context.fresh]
-        before = [entry.message for entry in context.tail]
+        latest = said[0].sent_at + LATER
+        before = [entry.message for entry in context.tail if entry.message.sent_at <= latest]
         if conversation.thread:
             before = [*await self._roots([*before, *said]), *before]
         request = self._request(said, before)

@@ -2,19 +2,23 @@
 
 The rules stand on top of flush/draft. What is taken back may lie in the archive: there it leaves a struck line as
 well. On a page with sections the record goes under the heading of its kind, and is compared with the records of the
-whole page: a decision may be said again as a lesson.
+whole page: a decision may be said again as a lesson. What was said before a record's day never takes that record
+back: so it is with history that is imported into a memory that lives.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Protocol
 
 from memory_core.candidates import TITLE_CHARACTERS
+from memory_core.extract.switching import switch_in
 from memory_core.flush.bars import Fact
 from memory_core.flush.journal_draft import absorb_notes
 from memory_core.flush.sameness import Words, best, denials, opposes, repeats, stated, words
+from memory_core.flush.switched import ended_by
 from memory_core.flush.target import Target
 from memory_core.forms.escape import escape_comment
 from memory_core.forms.marks import marked
@@ -33,6 +37,7 @@ class RecordTarget(Target, Protocol):
     inverses: list[Operation]
     touched: set[str]
     taken_out: bool
+    referenced: date | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +55,13 @@ class RecordDraft:
         if not fact.claimed:
             old = best(words(fact.corrects), known) if fact.corrects else None
             old = old or next((placed for placed, other in known if any(opposes(one, other) for one in own)), None)
+            old = old or self._switched(fact)
+        if old is not None and _is_newer(old.record, fact):
+            return True  # it was taken back long ago: the journal of its day has it
         news = self.repeat(fact) if old is None else None
         if news is not None:
             return news
-        new = record_of(fact)
+        new = replace(record_of(fact), last_referenced=self.draft.referenced or fact.day)
         if old is not None and old.record.identity != new.identity:
             earlier = old.record.supersedes if self._take_out(old.record.identity) else ()
             new = replace(new, supersedes=(struck(old.record), *earlier))
@@ -68,6 +76,12 @@ class RecordDraft:
             self._strike(page, placed)
         return True
 
+    def _switched(self, fact: Fact) -> PlacedRecord | None:
+        """The record whose thing gave its place to another ("we switched from X to Y")."""
+        if switch_in(fact.text) is None:
+            return None
+        return ended_by(fact.text, ((one, stated(one.record.title, one.record.text)) for one, _ in self._known()))
+
     def repeat(self, fact: Fact) -> bool | None:
         """Where the fact is known: a hit on that record, and a further source; None where it is not.
 
@@ -81,7 +95,8 @@ class RecordDraft:
         first, named = known.identity not in self.draft.touched, fact.sources[0].keys[0] in known.messages
         self.draft.touched.add(known.identity)
         hits = known.hit_count + (1 if first and not named else 0)
-        self.draft.do(TouchRecord(self.page, known.identity, hits, fact.day, fact.sources))
+        day = self.draft.referenced or fact.day
+        self.draft.do(TouchRecord(self.page, known.identity, hits, day, fact.sources))
         return first and known.identity == record_of(fact).identity
 
     def _known(self) -> list[tuple[PlacedRecord, Words]]:
@@ -147,6 +162,11 @@ def record_of(fact: Fact) -> Record:
         value=fact.value,
         sources=fact.sources,
     )
+
+
+def _is_newer(record: Record, fact: Fact) -> bool:
+    """Was the record stated on a later day than the fact?"""
+    return record.day is not None and record.day > fact.day
 
 
 def _ours(record: Record) -> bool:

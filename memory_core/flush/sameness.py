@@ -30,6 +30,13 @@ _TURNING = re.compile(
     r"不再|不会再|没有|[不没未别無]|停用|关闭|關閉|禁用|ない|しません|ません"
 )
 
+_VERB_END = re.compile(
+    r"(?:(?<=[\u4e00-\u9fff])(?:[わかがさたなばまら]ない|[いきぎしちにびみりえけげせてねべめれ]?ません|ない"
+    r"|[うくぐすつぬぶむる]|[いきぎしちにびみりえけげせてねべめれ]?ます)"
+    r"|(?<=[\u4e00-\u9fff\u30a1-\u30ff])(?:しない|する|しません|します))"
+    r"(?=[^\u3040-\u309f]|こと|よう|と(?!き)|の|よ|ね|$)"
+)
+"""How a Japanese verb ends, plain or polite, stated or denied: 使う and 使わない are one matter, turned."""
 _STRENGTHENS = re.compile(
     r"\bany ?more\b|(?<=\bnicht) mehr\b|(?<=\bkein) (\w+) mehr\b|(?<=\bkeine) (\w+) mehr\b|了(?=\W|$)"
 )
@@ -60,7 +67,7 @@ def words(text: str) -> Words:
     folded = fold(text)
     matter = _TURNING.sub(
         lambda turn: " " if turn[0].isascii() else "",
-        _STRENGTHENS.sub(lambda more: f" {more[1] or more[2] or ''}", folded),
+        _STRENGTHENS.sub(lambda more: f" {more[1] or more[2] or ''}", _VERB_END.sub("", folded)),
     )
     found = tuple(dict.fromkeys(term for term in terms(matter) if term not in _IDLE))
     numbers = frozenset(term for term in found if any(char.isdigit() for char in term))

@@ -75,6 +75,11 @@ class Task:
     updated_at: str = ""
 
     @property
+    def made(self) -> date | None:
+        """The day on which it was made, as far as the file tells."""
+        return _day(self.created_at)
+
+    @property
     def touched(self) -> date | None:
         """The day on which it was last spoken of, as far as the file tells."""
         days = [day for text in (self.created_at, self.updated_at) if (day := _day(text))]

@@ -61,13 +61,19 @@ class Unit:
     @property
     def mark(self) -> str:
         """The fingerprint and the title."""
-        return f"{hashlib.sha256(self.text.encode('utf-8', 'replace')).hexdigest()[:12]} {self.label}"
+        return _mark(self)
 
     @property
     def label(self) -> str:
         """What a person would call it: `[2026-04-06] Redis for the session cache`, or its heading."""
         day = f"[{self.day.isoformat()}] " if self.day and self.record else ""
         return f"{day}{one_line(self.title or self.body, _TITLE_CHARACTERS)}"
+
+
+@lru_cache(maxsize=4096)
+def _mark(unit: Unit) -> str:
+    """Remembered, since every disclosure asks for those of a whole page."""
+    return f"{hashlib.sha256(unit.text.encode('utf-8', 'replace')).hexdigest()[:12]} {unit.label}"
 
 
 @dataclass(frozen=True, slots=True)

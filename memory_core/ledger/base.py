@@ -30,12 +30,16 @@ from memory_core.messages import Entry, Message
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """A message was posted; `scope` None: only the key is kept (not recorded). `owed`: it waits for an answer."""
+    """A message was posted; `scope` None: only the key is kept (not recorded). `owed`: it waits for an answer.
+
+    `past`: it is history of a conversation that was heard since, so how far that was heard stays (`Reached`).
+    """
 
     event: EventKey
     message: Message
     scope: Scope | None
     owed: bool = False
+    past: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,6 +253,14 @@ class ScopeLedger(Transcript, Protocol):
         """Move cursors without a plan: a flush that had nothing to write. Cursors never go back.
 
         Forgets the changes that this ledger object handed out; hits and marks wait for a plan.
+        """
+        ...
+
+    async def put_in_order(self) -> None:
+        """Let the messages of each conversation that is flushed to its end stand in the order of their times.
+
+        For history that was taken in after what was said later. A conversation in which a message waits for an answer
+        stays as it is. Raises LedgerFailed.
         """
         ...
 

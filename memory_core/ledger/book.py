@@ -10,6 +10,7 @@ from datetime import date, datetime
 from memory_core.clock import Clock
 from memory_core.ids import Conversation, EventKey, MessageKey, PageId, RoomKey, Scope
 from memory_core.ledger.base import Changed, Edited, Hit, Plan, RoomState, WayBack
+from memory_core.ledger.rows import us_of
 from memory_core.ledger.transcript import Line
 from memory_core.ledger.usage import Purpose, Report, Spent
 from memory_core.ledger.values import EARLY_EDIT_KEPT, Covered, utc
@@ -98,10 +99,20 @@ class Book:
             del changes[number]
         changes[self.number()] = change
 
+    def put_last(self, seq: int) -> None:
+        """Give a message the place behind all others."""
+        row, self.last_seq = self.rows.pop(seq), self.last_seq + 1
+        self.rows[self.last_seq] = row
+        self.shelf(row.scope.key).arrived = self.last_seq
+        self.known[row.message.key].seq = self.last_seq
+        event = EventKey(row.message.key)
+        if self.events.get(event) == seq:
+            self.events[event] = self.last_seq
+
     def outline(self, scope_key: str) -> tuple[Line, ...]:
         """The scope's messages that have their text, by conversation and seq."""
         lines = [
-            Line(seq, row.message.conversation, row.text_id, row.message.sent_at)
+            Line(seq, row.message.conversation, row.text_id, us_of(row.message.sent_at))
             for seq, row in self.rows.items()
             if row.scope.key == scope_key
         ]

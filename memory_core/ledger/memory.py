@@ -27,10 +27,20 @@ from memory_core.ledger.base import (
     WayBack,
 )
 from memory_core.ledger.book import Book, Known, Row, Shelf
+from memory_core.ledger.memory_timers import MemoryTimers
 from memory_core.ledger.memory_usage import MemoryReports, MemoryScopeUsage
-from memory_core.ledger.timers import Timer
+from memory_core.ledger.rows import us_of
 from memory_core.ledger.transcript import Line, TranscriptState
-from memory_core.ledger.values import Covered, closed_already, is_newer, storable, stored, stored_plan, utc
+from memory_core.ledger.values import (
+    Covered,
+    closed_already,
+    is_newer,
+    out_of_order,
+    storable,
+    stored,
+    stored_plan,
+    utc,
+)
 from memory_core.messages import Entry, Voice
 
 
@@ -82,7 +92,7 @@ class MemoryIntake:
         self._book.shelf(event.scope.key).arrived = known.seq
         self._book.scopes[event.scope.key] = event.scope
         place = (event.scope.key, message.conversation)
-        heard = message.key if message.voice is not Voice.SELF else None
+        heard = message.key if message.voice is not Voice.SELF and not event.past else None
         self._book.heard[place] = heard or self._book.heard.get(place)
         return Accepted(event.event, True, known.seq)
 
@@ -253,6 +263,19 @@ class MemoryScopeLedger:
         self._shelf.move(cursors)
         self._shelf.forget(Covered(change=self._handed_out.change))
 
+    async def put_in_order(self) -> None:
+        """Let the messages of each flushed conversation stand in the order of their times."""
+        for conversation in await self.conversations():
+            entries, cursor = self._entries(conversation), await self.cursor(conversation)
+            if any(self._book.rows[entry.seq].owed or entry.seq > cursor for entry in entries):
+                continue
+            moved = out_of_order([(entry.seq, us_of(entry.message.sent_at)) for entry in entries])
+            for seq in moved:
+                self._book.put_last(seq)
+            if moved:
+                self._book.revise(self.scope.key)
+                self._shelf.move({conversation: self._book.last_seq})
+
     async def last_plan(self) -> Plan | None:
         """The newest closed plan; None where there is none."""
         return self._shelf.last_plan
@@ -306,30 +329,6 @@ class MemoryScopeLedger:
         if spent:
             self._book.revise(self.scope.key)
         return len(spent)
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryTimers:
-    """What is due when, in memory."""
-
-    _timers: dict[str, Timer] = field(default_factory=dict)
-
-    async def set(self, timer: Timer) -> None:
-        """Set or move the timer of that key."""
-        self._timers[timer.key] = replace(timer, due_at=utc(timer.due_at), about=storable(timer.about))
-
-    async def cancel(self, key: str) -> None:
-        """Remove the timer of that key, if any."""
-        self._timers.pop(key, None)
-
-    async def due(self, now: datetime) -> tuple[Timer, ...]:
-        """Timers with `due_at` up to and including `now`, earliest first."""
-        ripe = [timer for timer in self._timers.values() if timer.due_at <= now]
-        return tuple(sorted(ripe, key=lambda timer: (timer.due_at, timer.key)))
-
-    async def next_due(self) -> datetime | None:
-        """The earliest `due_at`; None where nothing is set."""
-        return min((timer.due_at for timer in self._timers.values()), default=None)
 
 
 class MemoryLedger:

@@ -51,6 +51,7 @@ def _added(spent: Spent, usage: Usage) -> Spent:
         output_tokens=spent.output_tokens + usage.output_tokens,
         cost_micro_usd=spent.cost_micro_usd + (usage.cost_micro_usd or 0),
         unpriced_runs=spent.unpriced_runs + usage.unpriced,
+        estimated_runs=spent.estimated_runs + usage.estimated,
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
@@ -16,10 +16,10 @@ from pathlib import Path
 from urllib.parse import quote
 
 from memory_core.errors import LedgerFailed
-from memory_core.ids import Conversation, RoomKey, Scope, scope_of_key
+from memory_core.ids import Conversation, MessageKey, RoomKey, Scope, scope_of_key
 from memory_core.ledger.database import BUSY_MS, Database
 from memory_core.ledger.failures import translated
-from memory_core.ledger.rows import SPENT, moment_of, spent_of
+from memory_core.ledger.rows import moment_of, spent_in, spent_of
 from memory_core.ledger.schema import VERSION
 from memory_core.ledger.timers import Timer
 from memory_core.ledger.usage import Spent
@@ -58,8 +58,9 @@ _CONVERSATIONS = """SELECT c.scope, c.room, c.thread,
     FROM conversations c ORDER BY c.scope, c.room, c.thread"""
 
 
+_KNOWN = "SELECT 1 FROM known WHERE message = ? AND posted = 1"
 _SCOPES = "SELECT scope, owner FROM scopes ORDER BY scope"
-_USAGE = f"SELECT scope, {SPENT} WHERE day >= ? ORDER BY scope, day, purpose, model"
+_USAGE = "SELECT scope, {spent} WHERE day >= ? ORDER BY scope, day, purpose, model"
 
 
 def look_at(path: Path) -> tuple[Look, ...]:
@@ -82,14 +83,26 @@ def usage_at(path: Path, since: date) -> Mapping[Scope, tuple[Spent, ...]]:
     if not path.exists():
         return {}
     with _open(path) as database:
-        if database.row("SELECT 1 FROM sqlite_master WHERE name = 'usage'") is None:
+        spent = spent_in(database)
+        if spent is None:
             return {}
         meant = {key: scope_of_key(key, owner=bool(owner)) for key, owner in database.rows(_SCOPES)}
         found: dict[Scope, list[Spent]] = {}
-        for key, *row in database.rows(_USAGE, (since.isoformat(),)):
+        for key, *row in database.rows(_USAGE.format(spent=spent), (since.isoformat(),)):
             scope = meant[key] if key in meant else scope_of_key(key)
             found.setdefault(scope, []).append(spent_of(tuple(row)))
         return {scope: tuple(spent) for scope, spent in found.items()}
+
+
+def known_at(path: Path, messages: Iterable[MessageKey]) -> int:
+    """How many of these messages the ledger at `path` knows, with or without their text; 0 where there is no ledger.
+
+    Raises LedgerDamaged, LedgerFailed.
+    """
+    if not path.exists():
+        return sum(0 for _ in messages)
+    with _open(path) as database:
+        return sum(database.row(_KNOWN, (message,)) is not None for message in messages)
 
 
 @contextmanager

@@ -23,8 +23,9 @@ ENTRY = """m.seq, m.message, m.room, m.thread, m.author, m.author_name, t.text, 
 """What `entry_of` reads, up to the WHERE. CROSS JOIN: messages first, always."""
 
 SPENT = """day, purpose, model, runs, requests, tool_calls, input_tokens, cached_tokens, output_tokens,
-    cost_micro_usd, unpriced_runs FROM usage"""
+    cost_micro_usd, unpriced_runs, estimated_runs FROM usage"""
 """What `spent_of` reads, up to the WHERE."""
+_SPENT_BEFORE = SPENT.replace("estimated_runs", "0")
 
 REPORTED = "model, counted_tokens, input_tokens FROM usage_reports"
 """What `report_of_row` reads, up to the WHERE."""
@@ -80,6 +81,14 @@ def spent_of(row: Row) -> Spent:
         return Spent(date.fromisoformat(day), Purpose(purpose), *rest)
     except _STRANGE as wrong:
         raise strange("sum of usage") from wrong
+
+
+def spent_in(database: Database) -> str | None:
+    """`SPENT` for a file of any schema; None for one that knows no usage."""
+    columns = {name for _, name, *_ in database.rows("PRAGMA table_info(usage)")}
+    if not columns:
+        return None
+    return SPENT if "estimated_runs" in columns else _SPENT_BEFORE
 
 
 def report_of_row(row: Row) -> Report:
@@ -184,9 +193,10 @@ def unreadable(database: Database) -> str:
 
 def _read_usage(database: Database) -> None:
     """Read all of it; an older schema has none."""
-    if database.row("SELECT 1 FROM sqlite_master WHERE name = 'usage'") is None:
+    spent = spent_in(database)
+    if spent is None:
         return
-    for row in database.run(f"SELECT {SPENT}"):
+    for row in database.run(f"SELECT {spent}"):
         spent_of(row)
     for row in database.run(f"SELECT {REPORTED}"):
         report_of_row(row)

@@ -113,6 +113,10 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """UPDATE scopes SET arrived = coalesce(
             (SELECT max(newest) FROM conversations c WHERE c.scope = scopes.scope), 0)""",
     ),
+    (
+        # Servers that report no usage: their runs are counted by our own estimate, and marked.
+        "ALTER TABLE usage ADD COLUMN estimated_runs INTEGER NOT NULL DEFAULT 0",
+    ),
 )
 """What each version of the schema adds to the one before; a version is never changed once it was released."""
 

@@ -187,7 +187,7 @@ def _post(database: Database, event: Posted) -> Accepted:
     seq = None
     if known is None and event.scope is not None:
         seq = insert_message(database, event.scope, message, event.owed)
-        _note_newest(database, event.scope, message, seq)
+        _note_newest(database, event.scope, message, seq, past=event.past)
     database.run(
         """INSERT INTO known (message, scope, seq, posted, gone) VALUES (?, ?, ?, 1, 0)
             ON CONFLICT DO UPDATE SET posted = 1""",
@@ -211,9 +211,9 @@ def _with_early_edit(database: Database, message: Message) -> Message:
     return replace(message, text=text, edited_at=moment_of(edited_us))
 
 
-def _note_newest(database: Database, scope: Scope, message: Message, seq: int) -> None:
+def _note_newest(database: Database, scope: Scope, message: Message, seq: int, *, past: bool) -> None:
     keep_scope(database, scope, seq)
-    heard = message.key if message.voice is not Voice.SELF else None
+    heard = message.key if message.voice is not Voice.SELF and not past else None
     database.run(
         """INSERT INTO conversations (scope, room, thread, cursor, newest, heard) VALUES (?, ?, ?, 0, ?, ?)
             ON CONFLICT DO UPDATE SET newest = excluded.newest, heard = coalesce(excluded.heard, heard)""",

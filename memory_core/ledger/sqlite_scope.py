@@ -26,7 +26,7 @@ from memory_core.ledger.rows import (
 from memory_core.ledger.sqlite_transcript import entries, outline, revise, state
 from memory_core.ledger.sqlite_usage import SqliteScopeUsage
 from memory_core.ledger.transcript import Line, TranscriptState
-from memory_core.ledger.values import Covered, closed_already, storable, stored_plan
+from memory_core.ledger.values import Covered, closed_already, out_of_order, storable, stored_plan
 from memory_core.ledger.worker import Worker
 from memory_core.messages import Entry
 
@@ -46,6 +46,15 @@ _KEEP_WAY_BACK = """UPDATE written SET text_id = ?1, after_plan = (
     SELECT id FROM plans WHERE scope = ?2 AND closed = 1) WHERE scope = ?2 AND message = ?3"""
 _WAYS_BACK = """SELECT w.message, w.page, w.after_plan, t.text FROM written w CROSS JOIN texts t ON t.id = w.text_id
     WHERE w.scope = ? AND t.emptied = 0 ORDER BY w.number"""
+_CURSORS = "SELECT room, thread, cursor FROM conversations WHERE scope = ?"
+_TIMES = "SELECT seq, sent_us, owed FROM messages WHERE scope = ? AND room = ? AND thread = ? ORDER BY seq"
+_COLUMNS = """scope, room, thread, message, author, author_name, text_id, sent_us, voice, room_title, addressed,
+    reply_to, edited_us, owed"""
+_MOVE = f"INSERT INTO messages ({_COLUMNS}) SELECT {_COLUMNS} FROM messages WHERE scope = ? AND seq = ?"  # noqa: S608
+_MOVED_EVENT = """UPDATE events SET seq = ?1 WHERE seq = ?2
+    AND event = (SELECT message FROM messages WHERE scope = ?3 AND seq = ?2)"""
+_MOVED = """UPDATE known SET seq = ?1 WHERE scope = ?2 AND seq = ?3
+    AND message = (SELECT message FROM messages WHERE scope = ?2 AND seq = ?3)"""
 _COVERED_TEXTS = "id IN (SELECT text_id FROM written WHERE scope = ? AND number <= ?)"
 
 
@@ -162,6 +171,32 @@ class SqliteScopeLedger:
             self._forget(database, covered)
 
         await self._worker.run(work, self._key)
+
+    async def put_in_order(self) -> None:
+        """Let the messages of each flushed conversation stand in the order of their times. Raises LedgerFailed."""
+
+        def work(database: Database) -> None:
+            for room, thread, cursor in database.rows(_CURSORS, (self._key,)):
+                place = (self._key, room, thread)
+                rows = database.rows(_TIMES, place)
+                if not any(owed or seq > cursor for seq, _, owed in rows):
+                    self._reorder(database, Conversation(RoomKey(room), thread), [(seq, us) for seq, us, _ in rows])
+
+        await self._worker.run(work, self._key)
+
+    def _reorder(self, database: Database, conversation: Conversation, rows: Sequence[tuple[int, int]]) -> None:
+        newest = 0
+        for seq in out_of_order(rows):
+            newest = database.insert(_MOVE, (self._key, seq))
+            database.run(_MOVED, (newest, self._key, seq))
+            database.run(_MOVED_EVENT, (newest, seq, self._key))
+            database.run("DELETE FROM messages WHERE scope = ? AND seq = ?", (self._key, seq))
+        if newest:
+            place = (newest, self._key, conversation.room, conversation.thread)
+            database.run("UPDATE conversations SET newest = ? WHERE scope = ? AND room = ? AND thread = ?", place)
+            self._move(database, {conversation: newest})
+            keep_scope(database, self._scope, newest)
+            revise(database, self._key)
 
     async def mark_written(self, message: MessageKey, page: PageId, record: str, back: str = "") -> bool:
         """Note that `message` was written at once; False if it was noted before. Raises LedgerFailed."""

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from memory_core.errors import BadInput
 from memory_core.ids import Conversation, RoomKey
 from memory_core.ledger.database import Database
-from memory_core.ledger.rows import ENTRY, entry_of, moment_of, strange
+from memory_core.ledger.rows import ENTRY, entry_of, strange
 from memory_core.ledger.transcript import Line, TranscriptState
 from memory_core.messages import Entry
 
@@ -32,21 +32,17 @@ def state(database: Database, scope: str) -> TranscriptState:
 
 def outline(database: Database, scope: str) -> tuple[Line, ...]:
     """The messages that have their text. Raises LedgerDamaged for a row that no remem wrote."""
-    groups: dict[tuple[str, str], list[Line]] = {}
-    place, lines, conversation = ("", ""), list[Line](), None
+    groups: dict[Conversation, list[Line]] = {}
+    conversation: Conversation | None = None
     try:
         for room, thread, seq, text_id, sent_us in database.rows(_OUTLINE, (scope,)):
-            if conversation is None or place != (room, thread):
-                place, conversation = (room, thread), Conversation(RoomKey(room), thread)
-                lines = groups[place] = []
-            lines.append(Line(seq, conversation, text_id, moment_of(sent_us)))
-    except (BadInput, TypeError, OverflowError) as wrong:
+            if conversation is None or thread != conversation.thread or room != conversation.room:
+                conversation = Conversation(RoomKey(room), thread)
+                lines = groups[conversation] = []
+            lines.append(Line(seq, conversation, text_id, sent_us))
+    except (BadInput, TypeError) as wrong:
         raise strange("message") from wrong
-    return tuple(line for group in sorted(groups.values(), key=_text_form) for line in group)
-
-
-def _text_form(group: list[Line]) -> str:
-    return str(group[0].conversation)
+    return tuple(line for place in sorted(groups, key=str) for line in groups[place])
 
 
 def entries(database: Database, scope: str, seqs: Collection[int]) -> tuple[Entry, ...]:

@@ -12,13 +12,15 @@ from memory_core.ledger.values import storable
 from memory_core.ledger.worker import Worker
 
 _ADD = """INSERT INTO usage (scope, day, purpose, model, runs, requests, tool_calls, input_tokens, cached_tokens,
-        output_tokens, cost_micro_usd, unpriced_runs) VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?)
+        output_tokens, cost_micro_usd, unpriced_runs, estimated_runs)
+    VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET runs = runs + 1, requests = requests + excluded.requests,
         tool_calls = tool_calls + excluded.tool_calls, input_tokens = input_tokens + excluded.input_tokens,
         cached_tokens = cached_tokens + excluded.cached_tokens,
         output_tokens = output_tokens + excluded.output_tokens,
         cost_micro_usd = cost_micro_usd + excluded.cost_micro_usd,
-        unpriced_runs = unpriced_runs + excluded.unpriced_runs"""
+        unpriced_runs = unpriced_runs + excluded.unpriced_runs,
+        estimated_runs = estimated_runs + excluded.estimated_runs"""
 _REPORT = "INSERT INTO usage_reports (scope, model, counted_tokens, input_tokens) VALUES (?, ?, ?, ?)"
 _DROP_OLD = """DELETE FROM usage_reports WHERE scope = ?1 AND model = ?2 AND number <= (
     SELECT number FROM usage_reports WHERE scope = ?1 AND model = ?2 ORDER BY number DESC LIMIT 1 OFFSET ?3)"""
@@ -55,6 +57,7 @@ class SqliteScopeUsage:
                     usage.output_tokens,
                     usage.cost_micro_usd or 0,
                     usage.unpriced,
+                    usage.estimated,
                 ),
             )
             if report is not None:

@@ -12,17 +12,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 from memory_core.ids import Conversation
 from memory_core.messages import Entry
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_US = timedelta(microseconds=1)
+
 
 @dataclass(frozen=True, slots=True)
 class TranscriptState:
     """`arrived`: the newest seq that was ever kept in the scope, 0 at first. `revised` grows whenever a kept text was
-    edited, deleted or erased."""
+    edited, deleted, erased or put elsewhere."""
 
     arrived: int = 0
     revised: int = 0
@@ -30,12 +33,21 @@ class TranscriptState:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A message that still has its text. `text_id` is another after every edit; it is not counted from anything."""
+    """A message that still has its text. `text_id` is another after every edit; it is not counted from anything.
+
+    `sent_us`: when it was sent, in microseconds since 1970; `sent_at` makes a moment of it where one is wanted, which
+    for ten thousand lines is a fifth of their cost.
+    """
 
     seq: int
     conversation: Conversation
     text_id: int
-    sent_at: datetime
+    sent_us: int
+
+    @property
+    def sent_at(self) -> datetime:
+        """When it was sent, in UTC."""
+        return _EPOCH + self.sent_us * _US
 
 
 class Transcript(Protocol):

@@ -5,7 +5,8 @@
 
 Numbers, days, names of models, and whose memory it was: no text, no message. So nothing of it goes when text is
 forgotten or erased. Money is counted in millionths of a US dollar, whole, so that sums are exact. A price that nobody
-knows is not 0: such runs are counted apart (`unpriced_runs`).
+knows is not 0: such runs are counted apart (`unpriced_runs`). So are runs whose tokens no provider reported, which
+count as we estimate them (`estimated_runs`); nothing is learnt from them.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ class Purpose(StrEnum):
 class Usage:
     """One run of a model. `day` is the scope's; `counted_tokens` is our own count of the input.
 
-    `cost_micro_usd` None: the price is not known. Raises BadInput for a number below 0 or over `MOST_PER_RUN`.
+    `estimated`: the provider did not report all its tokens, some are our own count. `cost_micro_usd` None: the price
+    is not known. Raises BadInput for a number below 0 or over `MOST_PER_RUN`.
     """
 
     day: date
@@ -49,6 +51,7 @@ class Usage:
     output_tokens: int = 0
     counted_tokens: int = 0
     cost_micro_usd: int | None = None
+    estimated: bool = False
 
     def __post_init__(self) -> None:
         _require_counts(self)
@@ -63,8 +66,8 @@ class Usage:
 class Spent:
     """The sum of one day's runs of one model for one purpose.
 
-    `cost_micro_usd` is what the runs with a known price cost; `unpriced_runs` asked and have none. Raises
-    BadInput for a number below 0.
+    `cost_micro_usd` is what the runs with a known price cost; `unpriced_runs` asked and have none; the tokens
+    of `estimated_runs` are in part our own count. Raises BadInput for a number below 0.
     """
 
     day: date
@@ -78,6 +81,7 @@ class Spent:
     output_tokens: int = 0
     cost_micro_usd: int = 0
     unpriced_runs: int = 0
+    estimated_runs: int = 0
 
     def __post_init__(self) -> None:
         _require_counts(self, most=2**63 - 1)
@@ -105,8 +109,8 @@ class Report:
 
 
 def report_of(usage: Usage) -> Report | None:
-    """What the run tells about its provider's tokenizer; None where one of the counts is missing."""
-    if not (usage.counted_tokens and usage.input_tokens):
+    """What the run tells about its provider's tokenizer; None where one of the counts is missing or our own."""
+    if usage.estimated or not (usage.counted_tokens and usage.input_tokens):
         return None
     return Report(usage.model, usage.counted_tokens, usage.input_tokens)
 

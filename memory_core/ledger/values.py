@@ -6,6 +6,7 @@ that is no text, no file can hold it, and it becomes U+FFFD.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
@@ -63,3 +64,20 @@ def is_newer(edited_at: datetime, than: datetime | None) -> bool:
 def closed_already(plan: Plan) -> LedgerFailed:
     """What both ledgers say when a closed plan is saved again."""
     return LedgerFailed(f"Plan {plan.id} is closed already; give the new plan an id of its own.")
+
+
+def out_of_order(rows: Sequence[tuple[int, int]]) -> list[int]:
+    """Of rows (place, time) in the order of their places: the places that must go to the end, in this order, so that
+    the times never go back.
+    """
+    earliest: int | None = None
+    late = []
+    for _, time in reversed(rows):
+        if earliest is not None and time > earliest:
+            late.append(time)
+        earliest = time if earliest is None else min(earliest, time)
+    if not late:
+        return []
+    first = min(late)
+    moved = sorted((time, place) for place, time in rows if time >= first)
+    return [place for _, place in moved]

@@ -51,6 +51,9 @@ from memory_core.store.base import PageText
 
 _LARGE_CHARACTERS = 1 << 16
 _MANY_PARTS = 1000
+SEARCH_TOKENS = 1000
+"""What one search may disclose, at most."""
+SEARCH_HITS = 30
 InContext: TypeAlias = Callable[[], Awaitable[Collection[MessageKey]]]
 """Tells what was said and stands in the conversation; asked only when a search needs to know it."""
 
@@ -124,17 +127,19 @@ async def search_memory(
     words: str,
     *,
     title: str = "",
-    limit: int = 5,
     in_context: InContext = _nothing,
 ) -> Disclosure:
     """Disclose the best matches that the conversation does not hold yet, because the agent searched.
 
-    `in_context` as for `disclose`. Raises Denied (`no_index`, `over_budget`), StoreError.
+    So many as SEARCH_TOKENS hold: what is spent on many short parts finds more than a page. `in_context` as for
+    `disclose`. Raises Denied (`no_index`, `over_budget`), StoreError.
     """
     opened = await _index_of(handle, PageId("search"))
     view, tally = _view(handle, opened, words), _tally(handle, opened, session, title)
     hits = strong(unheld(await opened.hits(words, tally.notes, without=await in_context()), session.shown))
-    if hits and not show_hits(view, tally, hits, f"the agent searched for “{words[:80]}”", limit):
+    if hits and not show_hits(
+        view, tally, hits, f"the agent searched for “{words[:80]}”", SEARCH_HITS, SEARCH_TOKENS
+    ):
         raise denied("over_budget", hits[0].placed.page)
     if not hits:
         tally.took(Step.SEARCH, "nothing more matches")

@@ -14,7 +14,6 @@ waiting for the disk. When units go, the file is rebuilt without them, so that n
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 import threading
 from array import array
@@ -22,19 +21,27 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date
 from heapq import nsmallest
-from pathlib import Path
-from typing import Any, TypeVar
+from pathlib import Path, PurePosixPath
+from typing import TypeVar
 
-from memory_core.forms.units import Unit
-from memory_core.ids import MessageKey, PageId
+from memory_core.errors import StoreFailed
+from memory_core.ids import PageId
 from memory_core.ledger.transcript import TranscriptState
 from memory_core.ranking import Holding, Places, Question, Shelf, Spot, pairs_of, scores, shelf
 from memory_core.search.hits import Hit
-from memory_core.search.parts import Part, Placed, part_of
+from memory_core.search.index_rows import (
+    POSITION_BITS,
+    WEIGHT_BITS,
+    placed_of,
+    postings,
+    spot_of,
+    spot_row,
+    unit_text,
+)
+from memory_core.search.parts import part_of
 from memory_core.search.sources import TALK, Source
-from memory_core.store.disk import FILE_MODE, FOLDER_MODE
+from memory_core.store.tree import Tree
 
 T = TypeVar("T")
 
@@ -52,7 +59,6 @@ _TABLES = (
     ) WITHOUT ROWID""",
 )
 _SETTINGS = ("journal_mode = DELETE", "synchronous = OFF", "secure_delete = ON", "temp_store = MEMORY")
-_POSITION_BITS, _WEIGHT_BITS = 28, 4
 _MOST_TERMS = 400
 """How many terms one statement asks for."""
 _BUSY_S = 5.0
@@ -80,14 +86,42 @@ class _Shelved:
     """Of every source its page, and in which state it was read."""
 
 
-class IndexFile:
-    """The index of one scope; `path` None keeps it in memory. `made_by` tells what its contents depend on."""
+@dataclass(frozen=True, slots=True)
+class IndexPlace:
+    """Where an index stands in a workspace. Raises OSError, StoreFailed."""
 
-    def __init__(self, path: Path | None, made_by: str) -> None:
-        self._path = path
+    tree: Tree
+    file: PurePosixPath
+
+    @property
+    def path(self) -> Path:
+        """Its path, for SQLite."""
+        return self.tree.root / self.file
+
+    def exists(self) -> bool:
+        """Is there a file?"""
+        return self.tree.has(self.file)
+
+    def make(self) -> None:
+        """Let there be a file that its owner alone may read; SQLite's would be for everybody."""
+        with self.tree.folder(self.file.parent, create=True) as folder, suppress(FileExistsError):
+            self.tree.disk.close(self.tree.disk.create_file(self.file.name, folder))
+
+    def remove(self) -> None:
+        """Remove it, if it is there."""
+        with suppress(FileNotFoundError), self.tree.folder(self.file.parent) as folder:
+            self.tree.disk.unlink(self.file.name, folder)
+
+
+class IndexFile:
+    """The index of one scope; `place` None keeps it in memory. `made_by` tells what its contents depend on."""
+
+    def __init__(self, place: IndexPlace | None, made_by: str) -> None:
+        self._place = place
         self._made_by = made_by
         self._connection: sqlite3.Connection | None = None
         self._shelved: _Shelved | None = None
+        self._spots: dict[str, list[Spot]] = {}  # of the last shelf, by `sources.spots`: most stay as they are
         self._lock = threading.Lock()
 
     def known(self) -> Known:
@@ -114,21 +148,19 @@ class IndexFile:
             for _ in range(2):
                 try:
                     return work(self._opened())
-                except (sqlite3.Error, OSError, ValueError):
+                except (sqlite3.Error, OSError, ValueError, StoreFailed):
                     self._shut()
                     self._remove()
-            self._path = None
+            self._place = None
             return work(self._opened())
 
     def _opened(self) -> sqlite3.Connection:
         if self._connection is not None:
             return self._connection
-        if self._path is not None:
-            self._path.parent.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
-            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, FILE_MODE))  # SQLite would let others read it
-        held = sqlite3.connect(
-            self._path or ":memory:", timeout=_BUSY_S, isolation_level=None, check_same_thread=False
-        )
+        if self._place is not None:
+            self._place.make()
+        path = self._place.path if self._place is not None else ":memory:"
+        held = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
         self._connection = held
         for setting in _SETTINGS:
             held.execute(f"PRAGMA {setting}")
@@ -146,11 +178,12 @@ class IndexFile:
             with suppress(sqlite3.Error):
                 self._connection.close()
         self._connection = self._shelved = None
+        self._spots = {}
 
     def _remove(self) -> None:
-        if self._path is not None:
-            with suppress(OSError):
-                self._path.unlink(missing_ok=True)
+        if self._place is not None:
+            with suppress(OSError, StoreFailed):
+                self._place.remove()
 
     def _known(self, held: sqlite3.Connection) -> Known:
         marks = dict(held.execute("SELECT place, mark FROM sources"))
@@ -165,9 +198,11 @@ class IndexFile:
         held.execute("BEGIN IMMEDIATE")
         try:
             went = self._take_away(held, replaced)
-            came = set[str]()
+            came, standing = set[str](), list[tuple[str, int, bytes]]()
             for one in new:
-                came |= self._put(held, one)
+                came |= self._put(held, one, standing)
+            # In the order of their key: a tree that is filled from one end is not split and mended all over.
+            held.executemany("INSERT INTO postings VALUES (?, ?, ?)", sorted(standing))
             _keep(held, "transcript", f"{transcript.arrived} {transcript.revised}")
             _keep(held, "version", str(int(_meta(held, "version") or 0) + 1))
             held.execute("COMMIT")
@@ -190,20 +225,21 @@ class IndexFile:
             )
         return went
 
-    def _put(self, held: sqlite3.Connection, source: Source) -> set[str]:
-        """Add a source; its units."""
+    def _put(self, held: sqlite3.Connection, source: Source, standing: list[tuple[str, int, bytes]]) -> set[str]:
+        """Add a source; its units. Where its terms stand is told in `standing`."""
         parts = [part_of(one) for one in source.placed]
         sha256 = source.placed[0].sha256 if source.placed else ""
-        row = held.execute(
-            "INSERT INTO sources (place, page, mark, sha256, spots) VALUES (?, ?, ?, ?, ?)",
-            (source.place, source.page, source.mark, sha256, json.dumps([_spot_row(part.spot) for part in parts])),
-        ).lastrowid
-        written = [_unit_text(one) for one in source.placed]
-        held.executemany("INSERT INTO units VALUES (?, ?, ?)", [(row, at, text) for at, text in enumerate(written)])
-        held.executemany(
-            "INSERT INTO postings VALUES (?, ?, ?)",
-            [(term, row, places.tobytes()) for term, places in _postings(parts).items()],
+        spots = json.dumps([spot_row(part.spot) for part in parts])
+        row = (
+            held.execute(
+                "INSERT INTO sources (place, page, mark, sha256, spots) VALUES (?, ?, ?, ?, ?)",
+                (source.place, source.page, source.mark, sha256, spots),
+            ).lastrowid
+            or 0
         )
+        written = [unit_text(one) for one in source.placed]
+        held.executemany("INSERT INTO units VALUES (?, ?, ?)", [(row, at, text) for at, text in enumerate(written)])
+        standing += [(term, row, places.tobytes()) for term, places in postings(parts).items()]
         return set(written)
 
     def _search(
@@ -224,19 +260,21 @@ class IndexFile:
             row = held.execute(
                 "SELECT unit FROM units WHERE source = ? AND number = ?", (source, number - shelved.start[source])
             ).fetchone()
-            hits.append(Hit(_placed(*shelved.pages[source], row[0]), number, score.value, score.shared))
+            hits.append(Hit(placed_of(*shelved.pages[source], row[0]), number, score.value, score.shared))
         return tuple(hits)
 
     def _shelf(self, held: sqlite3.Connection) -> _Shelved:
         """The shelf of this version, kept until the next."""
         version = int(_meta(held, "version") or 0)
         if self._shelved is None or self._shelved.version != version:
+            before, self._spots = self._spots, {}
             spots: list[Spot] = []
             start: dict[int, int] = {}
             sources: list[int] = []
             pages: dict[int, tuple[PageId, str]] = {}
             for row, page, sha256, told in held.execute("SELECT id, page, sha256, spots FROM sources ORDER BY place"):
-                own = [_spot(one) for one in json.loads(told)]
+                own = before.get(told) or [spot_of(one) for one in json.loads(told)]
+                self._spots[told] = own
                 start[row], pages[row] = len(spots), (PageId(page), sha256)
                 spots += own
                 sources += [row] * len(own)
@@ -253,14 +291,14 @@ def _places(held: sqlite3.Connection, shelved: _Shelved, asked: Question) -> Pla
         read = array("Q")
         read.frombytes(places)
         for place in read:
-            number = start[source] + (place >> (_POSITION_BITS + _WEIGHT_BITS))
-            own[number] += place & ((1 << _WEIGHT_BITS) - 1)
-            at.add(number << _POSITION_BITS | place >> _WEIGHT_BITS & (1 << _POSITION_BITS) - 1)
+            number = start[source] + (place >> (POSITION_BITS + WEIGHT_BITS))
+            own[number] += place & ((1 << WEIGHT_BITS) - 1)
+            at.add(number << POSITION_BITS | place >> WEIGHT_BITS & (1 << POSITION_BITS) - 1)
     together: dict[int, int] = defaultdict(int)
     for first, second in pairs_of(asked.terms):
         if first in stands and second in stands:
             ends = stands[second]
-            for number in {place >> _POSITION_BITS for place in stands[first] if place + 1 in ends}:
+            for number in {place >> POSITION_BITS for place in stands[first] if place + 1 in ends}:
                 together[number] += 1
     return Places(_holding(counts, asked.terms), together, _holding(counts, asked.kin))
 
@@ -275,63 +313,6 @@ def _rows_of(held: sqlite3.Connection, terms: Sequence[str]) -> Iterator[tuple[s
         yield from held.execute(
             "SELECT term, source, places FROM postings WHERE term IN (SELECT value FROM json_each(?))", (some,)
         )
-
-
-def _postings(parts: Sequence[Part]) -> dict[str, array[int]]:
-    """Where each term stands: unit, position and weight. Between two runs, and in one that is not joined, a
-    position is left out, so that no pair is made of what does not stand together."""
-    found: dict[str, array[int]] = {}
-    for number, part in enumerate(parts):
-        position = 0
-        for run in part.runs:
-            step = 1 if run.joined else 2
-            for term in run.terms:
-                place = (number << _POSITION_BITS | position) << _WEIGHT_BITS | run.weight
-                if term in found:
-                    found[term].append(place)
-                else:
-                    found[term] = array("Q", (place,))
-                position += step
-            position += 1
-    return found
-
-
-def _spot_row(spot: Spot) -> list[object]:
-    flags = [int(flag) for flag in (spot.asks, spot.number, spot.time)]
-    return [spot.length, spot.session, spot.at, sorted(spot.speaker), *flags]
-
-
-def _spot(row: list[Any]) -> Spot:
-    length, session, at, speaker, asks, number, time = row
-    return Spot(length, session, at, frozenset(speaker), bool(asks), bool(number), bool(time))
-
-
-def _unit_text(placed: Placed) -> str:
-    unit = placed.unit
-    return json.dumps(
-        [
-            *(unit.text, unit.context, unit.title, unit.body, unit.record, unit.day and unit.day.isoformat()),
-            *(unit.source, unit.said_by, unit.words, unit.close, placed.message, placed.talk, placed.at),
-        ],
-        ensure_ascii=False,
-    )
-
-
-def _placed(page: PageId, sha256: str, text: str) -> Placed:
-    told, context, title, body, record, day, source, said_by, words, close, message, talk, at = json.loads(text)
-    unit = Unit(
-        told,
-        tuple(context),
-        title,
-        body,
-        record,
-        date.fromisoformat(day) if day else None,
-        source,
-        said_by,
-        words,
-        close,
-    )
-    return Placed(page, unit, sha256, MessageKey(message) if message else None, talk, at)
 
 
 def _meta(held: sqlite3.Connection, name: str) -> str:

@@ -118,12 +118,17 @@ def _part(unit: Unit, session: str, at: float | None) -> Part:
         len(title.terms) + len(body.terms),
         session,
         at,
-        frozenset(terms(unit.said_by)),
+        _speaker(unit.said_by),
         unit.body.endswith(QUESTION),
         _NUMBER.search(unit.body) is not None,
         _TIME.search(unit.body) is not None,
     )
     return Part(spot, (title, body, Run(terms(unit.words), joined=False)))
+
+
+@lru_cache(maxsize=1024)
+def _speaker(name: str) -> frozenset[str]:
+    return frozenset(terms(name))
 
 
 def _ordinal(day: date | None) -> float | None:

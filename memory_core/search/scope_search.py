@@ -4,7 +4,7 @@ What changed is told by the states of the files (one walk, nothing read) and by 
 changed is read again. So what was written a moment ago is found, also what a hand wrote, and what was removed is
 not. A file whose times are too fresh to be trusted (two writes may share one) is told by its content.
 
-    Searches        hands out the index of a scope; `folder` None keeps all of them in memory
+    Searches        hands out the index of a scope; `tree` None keeps all of them in memory
     ScopeSearch     one scope: `find`, and `catch_up` for whoever must know that what was removed is gone
 """
 
@@ -18,14 +18,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, tzinfo
 from functools import lru_cache
-from pathlib import Path
 
 from memory_core.errors import StoreError, StoreFailed
 from memory_core.ids import GroupScope, PageId, Scope
 from memory_core.layouts import Layout, Table
 from memory_core.ledger.base import ScopeLedger
+from memory_core.lock import PROGRAM
 from memory_core.search.hits import Hit, distinct
-from memory_core.search.index_file import IndexFile, Known
+from memory_core.search.index_file import IndexFile, IndexPlace, Known
 from memory_core.search.parts import Placed
 from memory_core.search.question import question
 from memory_core.search.sources import (
@@ -39,12 +39,18 @@ from memory_core.search.sources import (
     talk_source,
 )
 from memory_core.store.base import State, Store
+from memory_core.store.tree import Tree
 from memory_core.terms import terms
 
+FOLDER = PROGRAM / "search"
+"""Where the indexes are; they may be thrown away at any time."""
 MOST = 60
 """How many hits one search hands out."""
 _FORMAT = 2
-_PROBE = "Ana chose Redis v2.3 for foo_bar's 部署服务 キャッシュ, geändert am 2026-04-06; running"
+_PROBE = (
+    "Ana chose Redis v2.3 for foo_bar's 部署服务 キャッシュ, geändert am 2026-04-06; running at 15:30 "
+    "資料庫移轉 締め切りを決めた サーバー 배포를 정했다 四月六日 下午三点 金曜日 三十天 百分之五 월요일"
+)
 _OPEN_FILES = 64
 _FRESH_NS = 2_000_000_000
 """A file system may keep times in steps of two seconds."""
@@ -53,36 +59,43 @@ _FRESH_NS = 2_000_000_000
 class Searches:
     """The indexes of all scopes, the least recently used ones closed."""
 
-    def __init__(self, folder: Path | None = None) -> None:
-        self._folder = folder
+    def __init__(self, tree: Tree | None = None) -> None:
+        self._tree = tree
         self._open: OrderedDict[str, _Opened] = OrderedDict()
 
     def index(self, scope: Scope, made_by: str) -> _Opened:
         """The index of a scope. `made_by` tells what its contents depend on."""
         opened = self._open.pop(scope.key, None)
         if opened is None or opened.made_by != made_by:
-            opened = _Opened(IndexFile(self._path(scope), made_by), made_by)
+            opened = _Opened(IndexFile(self._place(scope), made_by), made_by)
         self._open[scope.key] = opened
         while len(self._open) > _OPEN_FILES:
             self._open.popitem(last=False)  # closed by its last user's end
         return opened
 
-    def _path(self, scope: Scope) -> Path | None:
-        return self._folder / f"{_name(scope)}.sqlite3" if self._folder is not None else None
+    def _place(self, scope: Scope) -> IndexPlace | None:
+        return IndexPlace(self._tree, FOLDER / _name(scope)) if self._tree is not None else None
 
     def has(self, scope: Scope) -> bool:
         """Is there an index of this scope? Blocking."""
-        path = self._path(scope)
-        return path.exists() if path is not None else scope.key in self._open
+        place = self._place(scope)
+        return place.exists() if place is not None else scope.key in self._open
+
+    def kept(self, scopes: Iterable[Scope]) -> tuple[Scope, ...]:
+        """Those of the scopes that have an index. Blocking. Raises StoreFailed."""
+        if self._tree is None:
+            return tuple(scope for scope in scopes if scope.key in self._open)
+        names = frozenset(self._tree.names(FOLDER))
+        return tuple(scope for scope in scopes if _name(scope) in names)
 
     def remove(self, scope: Scope) -> None:
         """Throw the index of a scope away. Blocking."""
         opened = self._open.pop(scope.key, None)
         if opened is not None:
             opened.file.close()
-        path = self._path(scope)
-        if path is not None:
-            path.unlink(missing_ok=True)
+        place = self._place(scope)
+        if place is not None:
+            place.remove()
 
     def close(self) -> None:
         """Close all files. Blocking."""
@@ -221,4 +234,4 @@ def _fingerprint() -> str:
 
 def _name(scope: Scope) -> str:
     """The name of a scope's index file."""
-    return f"group-{scope.name}" if isinstance(scope, GroupScope) else f"direct-{scope.person.folder}"
+    return f"group-{scope.name}.sqlite3" if isinstance(scope, GroupScope) else f"direct-{scope.person.folder}.sqlite3"

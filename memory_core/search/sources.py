@@ -22,6 +22,7 @@ from memory_core.search.parts import QUESTION, Placed
 from memory_core.store.base import PageText, State
 
 PAUSE = timedelta(minutes=30)
+_PAUSE_US = PAUSE // timedelta(microseconds=1)
 PIECE = 64
 TALK = PageId("talk")
 """What results name as the page of what was said; it is no page that could be opened."""
@@ -79,8 +80,9 @@ def pieces(lines: Sequence[Line]) -> tuple[Piece, ...]:
         name = _place(talk[0])
         for at in range(0, len(talk), PIECE):
             part = talk[at : at + PIECE]
-            marked = hashlib.sha256(repr([(name, line.seq, line.text_id) for line in part]).encode()).hexdigest()
-            found.append(Piece(_place(part[0]), name, marked, tuple(line.seq for line in part)))
+            lines_of_it = ",".join([f"{line.seq}.{line.text_id}" for line in part])
+            marked = hashlib.sha256(f"{name} {lines_of_it}".encode()).hexdigest()
+            found.append(Piece(_place(part[0]), name, marked, tuple([line.seq for line in part])))
     return tuple(found)
 
 
@@ -99,12 +101,17 @@ def _tells(message: Message) -> bool:
 def _talks(lines: Iterable[Line]) -> Iterator[list[Line]]:
     talk: list[Line] = []
     for line in lines:
-        if talk and (line.conversation != talk[-1].conversation or line.sent_at - talk[-1].sent_at >= PAUSE):
+        if talk and (line.sent_us - talk[-1].sent_us >= _PAUSE_US or _is_elsewhere(line, talk[-1])):
             yield talk
             talk = []
         talk.append(line)
     if talk:
         yield talk
+
+
+def _is_elsewhere(line: Line, before: Line) -> bool:
+    """Most lines of one outline share their conversation as one object, which is sooner seen."""
+    return line.conversation is not before.conversation and line.conversation != before.conversation
 
 
 def _place(line: Line) -> str:

@@ -12,6 +12,7 @@ wants that is in the context; `all` counts the questions that have everything. Q
     left out  its formula, each group of rooms asked with weights that never saw it (--leave-one-out, recall_weights)
     flushed   not what was said, but the pages that the real flush with the rules extractor made of it, searched in
               the same budget (recall_flushed)
+    embedder  remem's order fused with the one by meaning of the optional embedder, if installed (recall_embedded)
 """
 
 from __future__ import annotations
@@ -29,9 +30,10 @@ from rich.table import Table
 from memory_core.tokens import load_counter
 from memory_core.weights import SHIPPED
 from tests.bench.recall_data import Data, data_of
+from tests.bench.recall_embedded import EMBEDDER, with_embedder
 from tests.bench.recall_flushed import measured_flushed
 from tests.bench.recall_index import measured_by_index
-from tests.bench.recall_rankings import RANKINGS, Share, measured, summary
+from tests.bench.recall_rankings import RANKINGS, Ranking, Share, measured, summary
 from tests.bench.recall_weights import groups_of, left_out
 from tests.data_dir import data_dir
 
@@ -66,24 +68,30 @@ def run(sets: Sequence[Data], budgets: Sequence[int], against: Sequence[str], *,
     """Measure and print every data set; the figures as data. `fit`: also by weights found without the room asked."""
     counter, console = load_counter(), Console(width=150)
     told: dict[str, object] = {"weights": asdict(SHIPPED)}
+    embedded = with_embedder() if EMBEDDER in against else None
+    others: dict[str, Ranking] = {name: RANKINGS[name] for name in against if name != EMBEDDER}
+    if embedded is not None:
+        others[f"remem+{EMBEDDER}"] = embedded
     unseen: dict[str, dict[int, list[Share]]] = {}
     if fit:
         unseen, found = left_out([group for data in sets for group in groups_of(data, counter)], budgets)
         told["weights left out"] = {name: asdict(weights) for name, weights in found.items()}
     for data in sets:
         results = {"index": _summaries(measured_by_index(data.rooms, budgets, counter))}
-        results["remem"] = _summaries(measured(data.rooms, "remem", budgets, counter))
+        results["remem"] = _summaries(measured(data.rooms, RANKINGS["remem"], budgets, counter))
         if data.name in unseen:
             results["left out"] = _summaries(unseen[data.name])
         flushed, kept = measured_flushed(data.rooms, budgets, counter)
         results["flushed"] = _summaries(flushed)
-        for ranked in against:
-            results[ranked] = _summaries(measured(data.rooms, ranked, budgets, counter))
+        for name, rank in others.items():
+            results[name] = _summaries(measured(data.rooms, rank, budgets, counter))
         console.print(_shown(data, budgets, results))
         console.print(f"{data.name}, flushed: its pages have {kept.ratio:.1%} of the tokens of what was said")
         for what, count in data.left_out.items():
             console.print(f"{data.name}, left out: {count} {what}")
         told[data.name] = {**results, "kept": kept.ratio, "left out of the data": dict(data.left_out)}
+    if embedded is not None:
+        console.print(embedded.cost())
     return told
 
 
@@ -99,7 +107,7 @@ def main(arguments: Sequence[str] = ()) -> int:
     folder = data_dir()
     paths = given.data or ([folder / "locomo-1-5.json", folder / "gatemem"] if folder else [])
     against = [name for name in given.against.split(",") if name and name not in REMEM]
-    unknown = [name for name in against if name not in RANKINGS]
+    unknown = [name for name in against if name not in (*RANKINGS, EMBEDDER)]
     if unknown or not paths:
         print(f"There is no ranking {', '.join(unknown)}." if unknown else "Name the data with --data PATH.")
         return 2

@@ -43,7 +43,7 @@ class Turn:
     heading: str
     speaker: str
     text: str
-    at: datetime
+    at: datetime = datetime(2000, 1, 1)  # noqa: DTZ001
 
     @property
     def line(self) -> str:
@@ -101,6 +101,12 @@ def data_of(path: Path) -> Data:
     if not found:
         raise ValueError(f"{path} holds no room; give {_EVERY_FORM}")
     return Data(name, tuple(found), {what: count for what, count in sorted(left_out.items()) if count})
+
+
+def rooms(path: Path) -> tuple[str, tuple[Room, ...]]:
+    """The name of the data set and its rooms. Raises ValueError and OSError as `data_of`."""
+    data = data_of(path)
+    return data.name, data.rooms
 
 
 def _conversations(path: Path, text: str) -> list[Object]:

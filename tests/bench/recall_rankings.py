@@ -60,7 +60,7 @@ def number_of(key: MessageKey) -> int:
 
 
 @lru_cache(maxsize=64)
-def room_held(turns: tuple[Turn, ...]) -> Held:
+def held_room(turns: tuple[Turn, ...]) -> Held:
     """The turns as search sees what was said, the sessions of the data set being its talks."""
     placed: list[Placed] = []
     for number, message in enumerate(messages(turns)):
@@ -75,13 +75,13 @@ def today(turns: Sequence[Turn]) -> date | None:
 
 
 def _remem(turns: Sequence[Turn], question: Question) -> Sequence[int]:
-    room, wanted = room_held(tuple(turns)), asks(question.text, today(turns))
+    room, wanted = held_room(tuple(turns)), asks(question.text, today(turns))
     found = scores(room.shelf, room.places(wanted), wanted)
     return sorted(found, key=lambda number: (-found[number].value, -number))
 
 
 def _bm25(turns: Sequence[Turn], question: Question) -> Sequence[int]:
-    room = room_held(tuple(turns))
+    room = held_room(tuple(turns))
     found = own_words(room.shelf, room.places(asks(question.text)))
     return sorted(found, key=lambda number: -found[number])
 
@@ -125,23 +125,37 @@ class Share:
     tokens: int
 
 
+def in_context(
+    turns: Sequence[Turn], order: Sequence[int], budget_tokens: int, counter: Tokens
+) -> tuple[set[str], int]:
+    """The keys of the turns that are taken, and what the context costs, the headings of its sessions included."""
+    numbers, used = Filling(turns, counter).taken(order, budget_tokens)
+    return {turns[number].key for number in numbers}, used
+
+
+@lru_cache(maxsize=1 << 16)
+def _tokens(counter: Tokens, text: str) -> int:
+    return counter.count(text)
+
+
 class Filling:
     """Puts a room's best turns into a context, and tells what it holds of what a question wants."""
 
     def __init__(self, turns: Sequence[Turn], counter: Tokens) -> None:
         self._turns = turns
-        self.costs = [counter.count(turn.line) for turn in turns]
-        self.headings = [counter.count(turn.heading) for turn in turns]
+        self._counter = counter
 
     def taken(self, order: Sequence[int], budget_tokens: int) -> tuple[list[int], int]:
         """The turns that are taken, and what the context costs, the headings of its sessions included."""
         used, headed, numbers = 0, set[str](), list[int]()
         for number in order:
-            session = self._turns[number].session
-            cost = self.costs[number] + (0 if session in headed else self.headings[number])
+            turn = self._turns[number]
+            cost = _tokens(self._counter, turn.line)
+            if turn.session not in headed:
+                cost += _tokens(self._counter, turn.heading)
             if used + cost <= budget_tokens:
                 used += cost
-                headed.add(session)
+                headed.add(turn.session)
                 numbers.append(number)
             if budget_tokens - used < LEAST_TOKENS:
                 break
@@ -158,9 +172,8 @@ def part_of_wanted(question: Question, keys: set[str]) -> float:
     return sum(not one.isdisjoint(keys) for one in question.wanted) / len(question.wanted)
 
 
-def measured(rooms: Sequence[Room], name: str, budgets: Sequence[int], counter: Tokens) -> dict[int, list[Share]]:
-    """Every question's share at every budget, as a ranking by this name orders the turns."""
-    rank = RANKINGS[name]
+def measured(rooms: Sequence[Room], rank: Ranking, budgets: Sequence[int], counter: Tokens) -> dict[int, list[Share]]:
+    """Every question's share at every budget, as a ranking orders the turns."""
     shares: dict[int, list[Share]] = {budget: [] for budget in budgets}
     for room in rooms:
         filling = Filling(room.turns, counter)

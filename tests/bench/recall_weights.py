@@ -24,7 +24,7 @@ from memory_core.search.question import question as asks
 from memory_core.tokens import Counter
 from memory_core.weights import SHIPPED, Weights
 from tests.bench.recall_data import Data, Question, Room
-from tests.bench.recall_rankings import Filling, Share, room_held, today
+from tests.bench.recall_rankings import Filling, Share, held_room, today
 
 CANDIDATES = 150
 _MANY_ROOMS, _GROUPS = 12, 3
@@ -179,7 +179,7 @@ def _asked(room: Room, counter: Counter) -> Iterable[_Asked]:
     filling = Filling(room.turns, counter)
     for question in room.questions:
         turns = room.turns[: question.until]
-        held, wanted = room_held(turns), asks(question.text, today(turns))
+        held, wanted = held_room(turns), asks(question.text, today(turns))
         places = held.places(wanted)
         value = scores(held.shelf, places, wanted, START)
         numbers = sorted(sorted(value, key=lambda number: -value[number].value)[:CANDIDATES], reverse=True)

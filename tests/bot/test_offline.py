@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from bot.agent import Ask, Reply, unshown
-from bot.offline import UNKNOWN, WHAT_I_AM, OfflineAgent
+from bot.offline import NOT_ASKED, UNKNOWN, WHAT_I_AM, OfflineAgent
 from memory_core.candidates import Candidate
 from memory_core.disclosure import Disclosure, Loaded, Step
 from memory_core.errors import BadInput, Denied
@@ -243,3 +243,22 @@ async def test_the_summary_of_a_day_is_no_answer_where_a_record_is() -> None:
     doors = Doors(_disclosed("## [2026-01-02] Kafka for the autumn survey\n(@ana)\n", "archive/2026-01"))
     assert "daily-synced" not in (await _reply("autumn survey?", day, doors=doors)).text
     assert "daily-synced" in (await _reply("autumn survey?", day, doors=Doors())).text
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("text", "is_asked"),
+    [
+        ("the summer party may move to the lake", False),
+        ("das Sommerfest zieht vielleicht an den See", False),
+        ("夏日派对可能会搬到湖边", False),
+        ("tell me about the summer party", True),
+        ("is there a summer party", True),
+        ("夏日派对在哪里", True),
+        ("夏祭りはいつですか", True),
+    ],
+)
+async def test_what_is_no_question_is_not_answered_as_one(text: str, is_asked: bool) -> None:
+    reply = await _reply(text, Disclosure(BUILD, "#build", indexed=False))
+    assert reply.text == (UNKNOWN if is_asked else NOT_ASKED)
+    assert "/remem note" in NOT_ASKED

@@ -13,7 +13,8 @@ from memory_core.clock import ManualClock
 from memory_core.errors import LedgerFailed, StoreFailed
 from memory_core.flush.engine import Trigger
 from memory_core.ids import Conversation, DirectScope, GroupScope, PersonKey, RoomKey, Scope
-from memory_core.ledger.memory import MemoryLedger, MemoryTimers
+from memory_core.ledger.memory import MemoryLedger
+from memory_core.ledger.memory_timers import MemoryTimers
 from memory_core.ledger.timers import Timer
 
 IDLE_S = 1800

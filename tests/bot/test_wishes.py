@@ -22,6 +22,10 @@ KEPT = [
     ("role", "Ben owns the deploy pipeline", "Ben owns the deploy pipeline"),
     ("lesson", "Do not restart the runner during a build", "never restart the runner during a build!"),
     ("agreement", "我们用 Postgres 做计费", "以后我们用 Postgres 做计费。"),
+    ("agreement", "我们用 Postgres 做计费", "我们用 Postgres 做计费!为什么?"),
+    ("agreement", "課金は Postgres です", "課金は Postgres です!なぜですか?"),
+    ("stack", "We use Postgres for billing", "why?we use Postgres for billing!ok?"),
+    ("stack", "We use Postgres for billing", "We use Postgres for billing;why not Redis?"),
     ("environment", "Der Server steht in Frankfurt", "Übrigens: der Server steht in Frankfurt."),
 ]
 REFUSED = [

@@ -170,6 +170,7 @@ class FaultyLedger:
         self.transcript_state = inner.transcript_state
         self.transcript_outline = inner.transcript_outline
         self.transcript = inner.transcript
+        self.put_in_order = inner.put_in_order
 
     async def save_plan(self, plan: Plan) -> None:
         """As the ledger."""

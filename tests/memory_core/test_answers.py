@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
 
@@ -81,7 +82,7 @@ def test_a_receipt_names_kinds_messages_pages_and_what_is_open() -> None:
     receipt = _receipt(kinds=kinds, pages=(EXPERIENCE, ATTENTION), messages=9, pending=1, written=True)
     assert receipt_text(receipt) == (
         "Saved (no. 3): 2 decisions, 1 task from 9 messages, in experience, attention. "
-        "1 thing still open, settled at the next save."
+        "1 thing still open, settled at the next flush."
     )
     assert "notes for the journal from 1 message" in receipt_text(
         _receipt(pages=(PageId("journal/2026-04-06"),), messages=1, written=True)
@@ -89,7 +90,7 @@ def test_a_receipt_names_kinds_messages_pages_and_what_is_open() -> None:
 
 
 def test_a_receipt_without_content_claims_nothing() -> None:
-    assert receipt_text(_receipt()) == "Nothing new since the last save."
+    assert receipt_text(_receipt()) == "Nothing new since the last flush."
     assert receipt_text(_receipt(messages=1)) == "Nothing new to keep (1 message read)."
     assert "already running" in receipt_text(_receipt(running=True))
     refused = receipt_text(_receipt(problem="experience: the disk is full; free some space.", messages=4))
@@ -221,3 +222,22 @@ def test_a_long_page_is_cut_and_says_how_much_is_left(size: int) -> None:
 def test_a_flush_is_told_in_the_scopes_zone() -> None:
     assert flush_time(AT, ZoneInfo("Asia/Shanghai")) == "2026-04-07 06:30"
     assert flush_time(None, UTC) == ""
+
+
+def test_why_tells_each_step_once_and_of_the_budget_the_last_word() -> None:
+    trail = (
+        (Step.INTENT, "no row matches"),
+        (Step.BUDGET, "389 of 8000"),
+        (Step.SEARCH, "x"),
+        (Step.BUDGET, "400 of 8000"),
+    )
+    said = why_text(Disclosure(GroupScope("build"), "#build", trail=(*trail, trail[0])))
+    assert said.count("5 budget") == 1
+    assert "- 5 budget: 400 of 8000" in said
+    assert said.count("no row matches") == 1
+
+
+def test_chat_users_read_of_a_flush_and_of_no_save() -> None:
+    receipts = [receipt_text(_receipt(running=True)), receipt_text(_receipt(messages=0, pending=2))]
+    told = [*receipts, help_text(), pages_text([])]
+    assert not re.search(r"\b(?:a|the|next|last) save\b", " ".join(told), re.IGNORECASE)

@@ -95,7 +95,7 @@ def events(draw: st.DrawFn) -> Event:
             reply_to=draw(st.one_of(st.none(), keys)),
             edited_at=draw(st.one_of(st.none(), moments)),
         )
-        return Posted(odd or EventKey(about), said, scope, draw(st.booleans()))
+        return Posted(odd or EventKey(about), said, scope, draw(st.booleans()), past=draw(st.booleans()))
     if kind == 3:
         return Edited(odd or EventKey(f"{about}@{when.timestamp()}"), about, draw(words), when)
     if kind == 4:
@@ -133,6 +133,7 @@ usages = st.builds(
     output_tokens=counts,
     counted_tokens=st.sampled_from((0, 5)),
     cost_micro_usd=st.one_of(st.none(), st.integers(0, 2)),
+    estimated=st.booleans(),
 )
 timers = st.builds(Timer, key=st.sampled_from(("a", "b", "c")), due_at=moments, about=words)
 
@@ -224,6 +225,10 @@ class Agreement(RuleBasedStateMachine):
     @rule(scope=scopes, when=minutes)
     def erase(self, scope: Scope, when: int) -> None:
         self.scope(scope, lambda ledger: ledger.erase(at(when)))
+
+    @rule(scope=scopes)
+    def put_in_order(self, scope: Scope) -> None:
+        self.scope(scope, lambda ledger: ledger.put_in_order())
 
     @rule(scope=scopes, seqs=st.lists(st.integers(-1, 9), max_size=6))
     def transcript(self, scope: Scope, seqs: list[int]) -> None:

@@ -16,6 +16,7 @@ from memory_core.ids import Conversation, DirectScope, EventKey, GroupScope, Pag
 from memory_core.ledger.base import Accepted, Changed, Hit, Noted, Plan, Reached, RoomState
 from memory_core.ledger.memory import MemoryLedger
 from memory_core.ledger.sqlite import OpenLedger, SqliteLedger
+from memory_core.ledger.values import out_of_order
 from memory_core.messages import Voice
 from tests.memory_core.ledger_values import ANA, BUILD, MAIN, ROOM, START, at, deleted, edited, key, posted
 
@@ -268,3 +269,51 @@ async def test_every_scope_stays_known_when_nothing_of_it_waits(ledger: Ledger) 
     await ledger.open(GroupScope("other")).save_plan(Plan("1.0", 1, "{}"))
     await ledger.open(GroupScope("other")).close_plan(Plan("1.0", 1, "{}"))
     assert await ledger.intake.known() == (dm, BUILD, GroupScope("other"))
+
+
+@pytest.mark.asyncio
+async def test_history_leaves_how_far_a_conversation_was_heard_and_stands_before_what_came_later(
+    ledger: Ledger,
+) -> None:
+    own = ledger.open(BUILD)
+    live = [posted(f"L{number}", minutes=20 + number) for number in range(2)]
+    past = [replace(posted(f"P{number}", minutes=number), past=True) for number in range(3)]
+    await ledger.intake.record([*live])
+    await own.move_cursors({MAIN: 2})
+    await ledger.intake.record(past)
+    assert [one.message for one in await ledger.intake.reached("slack")] == [key("L1")]
+    await own.put_in_order()  # not flushed yet: it stays
+    assert [entry.message.key for entry in (await own.context(MAIN)).tail] == [key("L0"), key("L1")]
+    await own.move_cursors({MAIN: 5})
+    await own.put_in_order()
+    context = await own.context(MAIN, tail=3)
+    assert [entry.message.key for entry in context.tail] == [key("P2"), key("L0"), key("L1")]
+    assert context.fresh == ()
+    assert [entry.seq for entry in context.tail] == [5, 6, 7]
+    found = await own.find(key("L1"))
+    assert found is not None
+    assert found.seq == await own.cursor(MAIN) == 7
+    (again,) = await ledger.intake.record(live[1:])
+    assert (again.new, again.seq) == (False, 7)
+    await ledger.intake.record([posted("L2", minutes=30)])
+    assert [entry.seq for entry in (await own.context(MAIN)).fresh] == [8]
+    await own.put_in_order()
+    assert await ledger.intake.scopes() == (BUILD,)
+
+
+@pytest.mark.parametrize(
+    ("times", "moved"),
+    [
+        ([1, 2, 3], []),
+        ([5, 1, 9], [0, 2]),
+        ([1, 2, 3, 0], [0, 1, 2]),
+        ([3, 3, 3], []),
+        ([1, 9, 2, 8], [1]),
+        ([], []),
+    ],
+)
+def test_what_is_out_of_order_goes_to_the_end(times: list[int], moved: list[int]) -> None:
+    rows = list(enumerate(times))
+    assert out_of_order(rows) == moved
+    left = [time for place, time in rows if place not in moved] + [times[place] for place in moved]
+    assert left == sorted(times)

@@ -24,7 +24,7 @@ from memory_core.ledger.memory import MemoryLedger
 from memory_core.ledger.overview import look_at, usage_at
 from memory_core.ledger.schema import MIGRATIONS
 from memory_core.ledger.sqlite import OpenLedger, SqliteLedger
-from memory_core.ledger.usage import KEPT_REPORTS, MOST_PER_RUN, Purpose, Report, Spent, Usage
+from memory_core.ledger.usage import KEPT_REPORTS, MOST_PER_RUN, Purpose, Report, Spent, Usage, report_of
 from tests.memory_core.ledger_values import ANA, BUILD, START, Faults, posted
 from tests.scale import scale
 
@@ -207,6 +207,31 @@ def _second_version(path: Path) -> None:
         connection.execute("INSERT INTO scopes VALUES (?, 0)", (BUILD.key,))
         connection.execute("INSERT INTO timers VALUES ('t', 0, '')")
         connection.execute("PRAGMA user_version = 2")
+
+
+def test_a_ledger_from_before_estimates_can_be_looked_at_and_is_brought_up_to_date(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.db"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for statement in [one for version in MIGRATIONS[:4] for one in version]:
+            connection.execute(statement)
+        connection.execute("INSERT INTO scopes VALUES (?, 0)", (BUILD.key,))
+        row = (BUILD.key, DAY.isoformat(), "reply", "openai:a", 1, 1, 0, 100, 0, 10, 5, 0)
+        connection.execute("INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+        connection.execute("PRAGMA user_version = 4")
+    assert usage_at(path, EVE) == {BUILD: (Spent(DAY, Purpose.REPLY, "openai:a", 1, 1, 0, 100, 0, 10, 5, 0, 0),)}
+
+    async def spend() -> None:
+        ledger = await SqliteLedger.open(path, ManualClock(START))
+        await ledger.open(BUILD).usage.spend(replace(used(cost=None), estimated=True))
+        await ledger.close()
+
+    asyncio.run(spend())
+    assert usage_at(path, EVE) == {BUILD: (Spent(DAY, Purpose.REPLY, "openai:a", 2, 2, 0, 200, 0, 20, 5, 1, 1),)}
+
+
+def test_nothing_is_learnt_from_an_estimate() -> None:
+    assert report_of(used()) is not None
+    assert report_of(replace(used(), estimated=True)) is None
 
 
 def test_a_ledger_from_before_models_can_be_looked_at_and_is_brought_up_to_date(tmp_path: Path) -> None:

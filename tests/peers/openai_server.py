@@ -37,12 +37,14 @@ class Said:
     calls: tuple[tuple[str, str], ...] = ()
     finish: str = "stop"
     pieces: int = 4
-    usage: tuple[int, int] = (50, 7)
-    """Tokens in and out."""
+    usage: tuple[int, int] | None = (50, 7)
+    """Tokens in and out; None: the server says nothing of it, as llama-cpp-python does while it streams."""
     wait: asyncio.Event | None = None
     """The whole answer waits for it: a server that thinks."""
     cut_after: int | None = None
     """So many chunks are sent; then the connection is dropped."""
+    holds_after: int | None = None
+    """So many chunks are sent; then nothing comes any more until the caller goes away or the server ends."""
     ends_early: bool = False
     """With `cut_after`: the stream ends as if it were whole, as a proxy ends it whose server died."""
 
@@ -183,7 +185,9 @@ def _refusal(one: Status) -> web.Response:
     return web.json_response(body, status=one.status, headers=headers)
 
 
-def _usage(answer: Said) -> Json:
+def _usage(answer: Said) -> Json | None:
+    if answer.usage is None:
+        return None
     given, made = answer.usage
     return {"prompt_tokens": given, "completion_tokens": made, "total_tokens": given + made}
 
@@ -223,7 +227,7 @@ def _chunks(answer: Said, model: str, *, with_usage: bool) -> list[Json]:
     chunks += [chunk({"content": content[at : at + step]}) for at in range(0, len(content), step)]
     chunks += [chunk({"tool_calls": [one]}) for one in _calls(answer)]
     chunks.append(chunk({}, answer.finish))
-    if with_usage:
+    if with_usage and answer.usage is not None:
         chunks.append({**head, "choices": [], "usage": _usage(answer)})
     return chunks
 
@@ -235,7 +239,9 @@ async def _streamed(answer: Said, asked: Json, request: web.Request) -> web.Stre
     response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
     await response.prepare(request)
     chunks = _chunks(answer, str(asked["model"]), with_usage=with_usage)
-    for chunk in chunks[: answer.cut_after]:
+    for number, chunk in enumerate(chunks[: answer.cut_after]):
+        if number == answer.holds_after:
+            await asyncio.Event().wait()
         await response.write(f"data: {json.dumps(chunk)}\n\n".encode())
     if answer.cut_after is None:
         await response.write(b"data: [DONE]\n\n")

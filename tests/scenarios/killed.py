@@ -147,6 +147,7 @@ class Life:
             agent.handles = app.parts.handles
             app.add(platform)
             await app.take_up()
+            await app.upkeep.sweep()  # as the program does right after its start
             running = asyncio.create_task(platform.run(app.turn.take_in))
             await asyncio.sleep(0)
             await app.turn.answer_owed(platform.platform)

@@ -327,7 +327,7 @@ async def test_a_disk_that_is_full_when_something_is_written_at_once_loses_nothi
             if "Noted" not in answer:
                 assert "I could not write that down yet" in answer
                 assert "the disk is full; free some space" in answer
-                assert "saved with the next save" in answer
+                assert "written by the next flush" in answer
             assert set(before) <= set(_titles(workspace))
             (receipt,) = await screen.type("/join #build", "/remem")
             assert "Nothing was saved" not in receipt, call

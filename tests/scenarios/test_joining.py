@@ -122,7 +122,7 @@ async def test_case_106_the_first_action_ever_may_be_a_save_in_a_private_thread(
     spot = Spot(Room(RoomKey("slack:T1:C9"), RoomKind.PRIVATE_THREAD, "#secret plans", "", "Acme"), "17.1")
     async with place(tmp_path / "w") as at:
         receipt, greeting = await at.hears(at.events.command(spot, BEN, ""))
-        assert receipt.text == "Nothing new since the last save."
+        assert receipt.text == "Nothing new since the last flush."
         assert "What is this group for?" in greeting.text
         assert (greeting.private, greeting.answer_to) == (False, "")  # for the room, not for who saved
         await at.says(spot, BEN, "decision: the launch is in May")
@@ -145,7 +145,7 @@ async def test_who_only_looks_has_not_begun_to_use_us(tmp_path: Path, words: str
         await at.command(BUILD, BEN, words)  # one answer, no greeting
         await at.says(BUILD, BEN, "We decided to use Redis.")
         (receipt, _) = await at.hears(at.events.command(BUILD, BEN, ""))
-        assert receipt.text == "Nothing new since the last save."
+        assert receipt.text == "Nothing new since the last flush."
 
 
 async def test_case_107_two_greet_at_once_and_are_asked_once(tmp_path: Path) -> None:

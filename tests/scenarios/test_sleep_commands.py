@@ -99,7 +99,7 @@ async def test_an_admin_lets_a_group_sleep_and_takes_it_back(tmp_path: Path) -> 
         assert changed <= {"memory/groups/build/flush-state.json", "memory/groups/flush-state.json"}, changed
         status = await on.command(BUILD, ANA, "status")
         assert "sleep: deep never (that of 2026-04-07" in status, status
-        assert (await on.command(BUILD, ANA, "undo")).startswith("Taken back: save no. 2")
+        assert (await on.command(BUILD, ANA, "undo")).startswith("Taken back: flush no. 2")
         assert "nothing to undo" in await on.command(BUILD, ANA, "undo")
 
 
@@ -129,7 +129,7 @@ async def test_what_was_deleted_is_saved_out_before_it_could_be_promoted(tmp_pat
 async def test_status_tells_of_sleep_and_of_what_went_wrong(tmp_path: Path) -> None:
     async with stage(tmp_path) as on:
         await on.enter(BUILD)
-        assert "next look after the first save" in await on.command(BUILD, BEN, "status")
+        assert "next look after the first flush" in await on.command(BUILD, BEN, "status")
         await _saved(on, "Decision: Redis for the session cache")
         told = await on.command(BUILD, BEN, "status")
         assert "- sleep: deep never, REM never; next look 2026-04-07 0" in told
@@ -187,9 +187,9 @@ def test_case_157_status_tells_what_becomes_of_what_is_said(remem: CommandLine) 
     assert build["next_sleep"].startswith("2026-04-07T0")
     text = remem("status", "-w", workspace)
     assert text.code == 1
-    assert "group build: last save 2026-04-06 12:00 (no. 1), 0 pending, 2 messages waiting" in text.out
+    assert "group build: last flush 2026-04-06 12:00 (no. 1), 0 pending, 2 messages waiting" in text.out
     assert "discord:1#77: 1 message waiting" in text.out
-    assert "error: the save of 2026-04-06 12:00 failed" in text.out
+    assert "error: the flush of 2026-04-06 12:00 failed" in text.out
     assert "sleep is off" not in text.out
 
 

@@ -56,7 +56,7 @@ async def test_an_admin_undoes_the_last_save_and_nothing_twice(tmp_path: Path) -
         )
         assert "Only an admin" in await on.command(BUILD, BEN, "undo")
         said = await on.command(BUILD, ANA, "undo")
-        assert "Taken back: save no. 2" in said
+        assert "Taken back: flush no. 2" in said
         assert "experience" in said
         assert on.titles("build") == []
         assert (
@@ -265,7 +265,7 @@ async def test_undo_of_a_save_is_not_held_up_by_a_page_that_the_save_could_not_w
         page.mkdir()
         said = await _saved(on, "Decision: Kafka for the events", "TODO: @ben renew the certificate")
         assert "experience.md could not be read or written: it is a folder" in said
-        assert "Taken back: save no. 2" in await on.command(BUILD, ANA, "undo")
+        assert "Taken back: flush no. 2" in await on.command(BUILD, ANA, "undo")
         page.rmdir()
         (tmp_path / "aside").rename(page)
         await on.command(BUILD, ANA)

@@ -73,7 +73,7 @@ async def test_each_undo_takes_back_one_thing_and_a_save_stands_between_them(tmp
         assert "Kafka for the events" in await on.command(BUILD, ANA, "undo")
         assert _pages(tmp_path) == saved
         save = await on.command(BUILD, ANA, "undo")
-        assert save.startswith("Taken back: save no. 1. "), "what stays is not told as taken back"
+        assert save.startswith("Taken back: flush no. 1. "), "what stays is not told as taken back"
         assert "stays where it was noted. Another `/remem undo` takes back the newest of it." in save
         assert _pages(tmp_path) == second
         assert "the lesson “the queue stalled" in await on.command(BUILD, ANA, "undo")

@@ -308,7 +308,7 @@ async def test_tokens_end_an_answer() -> None:
 
 
 async def test_a_deadline_ends_an_answer_and_says_so() -> None:
-    told = await asked(["Redis "], hangs=True, limits=TurnLimits(seconds=0.05))
+    told = await asked(["Redis "], hangs=True, limits=TurnLimits(seconds=1.0))
     assert _of(told) == (Failure.LIMIT, 1)
     assert len(told.meter.runs) == 1
 

@@ -19,6 +19,7 @@ from memory_core.ledger.memory import MemoryLedger
 from memory_core.messages import Message, Voice
 from memory_core.search import Hit, ScopeSearch, Searches
 from memory_core.store.files import FileStores
+from memory_core.store.tree import Tree
 from memory_core.tokens import EstimatingCounter
 
 NOON = datetime(2026, 4, 6, 12, tzinfo=UTC)
@@ -114,7 +115,7 @@ async def memory(root: Path, searches: Searches | None = None) -> AsyncIterator[
     """A workspace with the group `build`, without any page."""
     clock = ManualClock(NOON)
     ledger, stores = MemoryLedger(clock), FileStores(root, APM)
-    searches = searches or Searches(root / ".remem/search")
+    searches = searches or Searches(Tree(root))
     handles = Handles(stores, ledger, APM, EstimatingCounter(), clock, UTC, searches)
     try:
         yield Memory(root, handles, ledger, clock)

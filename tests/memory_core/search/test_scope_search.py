@@ -11,7 +11,7 @@ import pytest
 from memory_core.errors import StoreFailed
 from memory_core.ids import GroupScope, PageId
 from memory_core.messages import Voice
-from memory_core.search import Searches
+from memory_core.search import Searches, telling
 from memory_core.search.sources import PIECE
 from memory_core.store.base import PageText
 from tests.memory_core.search.kit import BUILD, memory, searched
@@ -62,6 +62,16 @@ async def test_an_answer_without_the_question_s_words_is_found_behind_it(tmp_pat
         await one.says("which store holds the session cache?", "bo")
         await one.says("Valkey, since April")
         assert "Valkey, since April" in (await one.finds("which store holds the session cache?"))[:2]
+
+
+@pytest.mark.asyncio
+async def test_a_person_is_shown_what_holds_the_words_and_what_answers_a_question_that_does(tmp_path: Path) -> None:
+    async with memory(tmp_path) as one:
+        for text in ("good morning", "which port has the gateway?", "8443 since March", "the train was late"):
+            await one.says(text)
+        hits = await searched(one.handles.open(BUILD), "gateway port")
+        assert [hit.placed.unit.body for hit in telling(hits)] == ["which port has the gateway?", "8443 since March"]
+        assert len(hits) > 2, "an agent may want to know what stands beside it"
 
 
 @pytest.mark.asyncio

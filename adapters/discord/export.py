@@ -1,0 +1,179 @@
+"""Files of DiscordChatExporter as a history: one, or a folder of them (channels, threads, partitions, in any order).
+
+Each file is gone through once when it is opened. Kept of each message are its id, its time and its place in the file,
+24 bytes; then a room's messages are read one by one, in the order of time, wherever they stand. So the memory that
+this needs grows with the number of messages, not with the size of the files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from array import array
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from operator import attrgetter
+from pathlib import Path
+from typing import BinaryIO
+
+from adapters.discord.exported import Json, is_gone, native, normalise, place_of, sent_at, string, wrong_with
+from adapters.entries import Entries
+from adapters.history import DELETED, Counted
+from adapters.messages import Author, Incoming, Room
+from memory_core.errors import BadInput
+from memory_core.ids import Conversation, RoomKey, RoomKind
+from memory_core.text import one_line
+
+_PRIVATE = {RoomKind.DIRECT: "a DM", RoomKind.GROUP_DM: "a group DM"}
+
+
+@dataclass(slots=True)
+class _File:
+    """One file: its channel or thread, and where its messages stand."""
+
+    path: Path
+    header: Json = field(default_factory=dict)
+    ids: array[int] = field(default_factory=lambda: array("Q"))
+    times: array[int] = field(default_factory=lambda: array("q"))
+    """Microseconds since 1970."""
+    starts: array[int] = field(default_factory=lambda: array("Q"))
+    lengths: array[int] = field(default_factory=lambda: array("L"))
+    broken: list[str] = field(default_factory=list)
+    malformed: int = 0
+
+    def read(self) -> str:
+        """Go through it; its fingerprint. Raises BadInput."""
+        digest = hashlib.sha256()
+        try:
+            with self.path.open("rb") as file:
+                entries = Entries(file, str(self.path), "messages", digest.update)
+                for entry in entries:
+                    self._keep(entry.value, entry.start, entry.length, f"{self.path.name}, message {entry.number}")
+        except OSError as error:
+            raise BadInput(f"{self.path} cannot be read ({error.strerror}); give a file that you may read.") from None
+        self.header = entries.header
+        return digest.hexdigest()
+
+    def _keep(self, message: object, start: int, length: int, where: str) -> None:
+        wrong, at = wrong_with(message), sent_at(message)
+        number = int(native(message, "id") or 0)
+        if not wrong and number >= 1 << 64:
+            wrong = "an id that Discord does not give"
+        if wrong or at is None:
+            self.malformed += 1
+            self.broken.append(f"{where}: {wrong}")
+            return
+        self.ids.append(number)
+        self.times.append(int(at.timestamp() * 1_000_000))
+        self.starts.append(start)
+        self.lengths.append(length)
+
+
+@dataclass(frozen=True, slots=True)
+class DiscordExport:
+    """An opened export."""
+
+    path: Path
+    sha256: str
+    rooms: Sequence[Room]
+    skipped: Sequence[str]
+    platform = "discord"
+    _files: dict[RoomKey, list[tuple[_File, Conversation]]]
+
+    @classmethod
+    def open(cls, path: Path) -> DiscordExport:
+        """Go through the files. Raises BadInput where none of them is one of DiscordChatExporter's."""
+        rooms: dict[RoomKey, Room] = {}
+        files: dict[RoomKey, list[tuple[_File, Conversation]]] = {}
+        skipped, digests = list[str](), list[str]()
+        for one in _json_files(path):
+            file = _File(one)
+            digests.append(file.read())
+            place = place_of(file.header) if _is_export(file.header) else None
+            if place is None:
+                skipped.append(f"{one.name} (no channel of DiscordChatExporter's)")
+            elif (kind := _PRIVATE.get(place[0].kind)) is not None:
+                title = one_line(string(file.header, "channel", "name"), 80)
+                skipped.append(f"{one.name} ({kind}: {title})")
+            else:
+                room, conversation = place
+                rooms[room.key] = _fuller(rooms.get(room.key), room, conversation)
+                files.setdefault(room.key, []).append((file, conversation))
+        if not rooms and not any("DM" in line for line in skipped):
+            raise BadInput(
+                f"{path} is no export of DiscordChatExporter; give the file that it writes with `--format Json`, or "
+                "a folder of such files (or the ZIP of a Slack export)."
+            )
+        whole = digests[0] if len(digests) == 1 else hashlib.sha256("".join(sorted(digests)).encode()).hexdigest()
+        return cls(path, whole, sorted(rooms.values(), key=attrgetter("title", "key")), skipped, files)
+
+    def messages(self, room: Room, counted: Counted | None = None) -> Iterator[Incoming]:
+        """What was said in the room and its threads, in the order of time, each once. Raises BadInput."""
+        files = self._files.get(room.key, [])
+        counted = counted or Counted()
+        for file, _ in files:
+            for where in file.broken:
+                counted.broken(where)
+        with ExitStack() as stack:
+            opened = [stack.enter_context(_again(file.path)) for file, _ in files]
+            for number, at in _ordered([file for file, _ in files]):
+                file, place = files[number]
+                message = _entry(opened[number], file, at)
+                incoming = normalise(message, room, place)
+                if incoming is not None:
+                    yield incoming
+                else:
+                    counted.notices += 1
+
+    def is_gone(self, author: Author) -> bool:
+        """Was this author deleted on Discord?"""
+        return author.name.startswith(DELETED) or is_gone(author.name)
+
+
+def _json_files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    found = sorted(one for one in path.rglob("*.json") if one.is_file())
+    if not found:
+        raise BadInput(f"{path} holds no .json file; give the folder that DiscordChatExporter wrote to.")
+    return found
+
+
+def _is_export(header: Json) -> bool:
+    return bool(string(header, "channel", "type")) and "guild" in header
+
+
+def _fuller(known: Room | None, room: Room, place: Conversation) -> Room:
+    """The room as its own file describes it; a thread knows less of it."""
+    return room if known is None or not place.thread else known
+
+
+def _ordered(files: Sequence[_File]) -> list[tuple[int, int]]:
+    """Every message as (file, place in it), in the order of time and id; what stands twice comes once."""
+    places = [(number, at) for number, file in enumerate(files) for at in range(len(file.ids))]
+    places.sort(key=lambda one: (files[one[0]].times[one[1]], files[one[0]].ids[one[1]]))
+    kept, before = [], -1
+    for number, at in places:
+        if files[number].ids[at] != before:
+            kept.append((number, at))
+        before = files[number].ids[at]
+    return kept
+
+
+def _again(path: Path) -> BinaryIO:
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read any more ({error.strerror}); put it back.") from None
+
+
+def _entry(opened: BinaryIO, file: _File, at: int) -> Json:
+    opened.seek(file.starts[at])
+    try:
+        message = json.loads(opened.read(file.lengths[at]))
+    except ValueError:
+        message = None
+    if not isinstance(message, dict) or native(message, "id") != str(file.ids[at]):
+        raise BadInput(f"{file.path} was changed while it was read; give a file that stays as it is.")
+    return message

@@ -1,0 +1,199 @@
+"""A message of a DiscordChatExporter file → Incoming: pure. The same keys, voices and words as a live one gets.
+
+A file holds one channel or thread (https://github.com/Tyrrrz/DiscordChatExporter, JsonMessageWriter):
+
+    { "guild": {id, name}, "channel": {id, type, categoryId, category, name, topic}, "messages": [ … ] }
+
+`category` of a thread is its channel. A message has `id`, `type`, `timestamp`, `timestampEdited`, `content` (markup
+told in words, unless it was exported without), `author` {id, name, nickname, isBot}, `attachments`, `embeds`,
+`stickers`, `mentions`, for an answer `reference`, for a forward `forwardedMessage`. An edited message holds its last
+text only, at the time when it was posted. Reactions are nobody's words. What is missing reads as empty.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import TypeAlias
+
+from adapters.discord.readable import named
+from adapters.history import DELETED
+from adapters.messages import Attachment, Author, Happening, Incoming, Room
+from memory_core.ids import Conversation, EventKey, PersonKey, RoomKey, RoomKind, message_key
+from memory_core.messages import Voice
+from memory_core.text import one_line
+
+Json: TypeAlias = Mapping[str, object]
+
+SPOKEN = frozenset({"Default", "Reply", "20", "23"})
+"""The types that somebody wrote, as live: the exporter has no names for application commands (20 and 23)."""
+
+_KINDS = {
+    "GuildTextChat": RoomKind.CHANNEL,
+    "GuildNews": RoomKind.CHANNEL,
+    "GuildVoiceChat": RoomKind.CHANNEL,
+    "GuildStageVoice": RoomKind.CHANNEL,
+    "GuildPublicThread": RoomKind.PUBLIC_THREAD,
+    "GuildNewsThread": RoomKind.PUBLIC_THREAD,
+    "GuildPrivateThread": RoomKind.PRIVATE_THREAD,
+    "DirectTextChat": RoomKind.DIRECT,
+    "DirectGroupTextChat": RoomKind.GROUP_DM,
+}
+_ID = re.compile(r"[0-9]{1,20}")
+# What Discord calls an account that is gone; the exporter tells the discriminator apart.
+_GONE = re.compile(r"deleted[ _]user(?:[ _#][0-9a-f]+)?", re.IGNORECASE)
+
+
+def part(value: object, *path: str) -> object:
+    """The value at `path`, or None."""
+    for name in path:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
+
+
+def string(value: object, *path: str) -> str:
+    """The string at `path`, or ''."""
+    found = part(value, *path)
+    return found if isinstance(found, str) else ""
+
+
+def parts(value: object, *path: str) -> tuple[Json, ...]:
+    """The objects in the list at `path`."""
+    found = part(value, *path)
+    return tuple(one for one in found if isinstance(one, Mapping)) if isinstance(found, list) else ()
+
+
+def native(value: object, *path: str) -> str:
+    """The Discord id at `path`, or ''."""
+    found = string(value, *path)
+    return found if _ID.fullmatch(found) else ""
+
+
+def place_of(header: Json) -> tuple[Room, Conversation] | None:
+    """Where the messages of a file were said: as live, a public thread is a part of its channel's room. None for what
+    is no channel or thread of Discord's."""
+    channel = native(header, "channel", "id")
+    kind = _KINDS.get(string(header, "channel", "type"), RoomKind.UNKNOWN)
+    title, thread = string(header, "channel", "name"), ""
+    if kind is RoomKind.PUBLIC_THREAD:
+        parent, title, thread = (
+            native(header, "channel", "categoryId"),
+            string(header, "channel", "category"),
+            channel,
+        )
+        channel = parent
+    if not channel or kind is RoomKind.UNKNOWN:
+        return None
+    key = RoomKey(f"discord:{channel}")
+    room = Room(
+        key,
+        RoomKind.CHANNEL if thread else kind,
+        f"#{one_line(title)}".rstrip("#"),
+        "" if thread else one_line(string(header, "channel", "topic"), 1024),
+        one_line(string(header, "guild", "name")),
+        server_id=native(header, "guild", "id"),
+    )
+    return room, Conversation(key, thread)
+
+
+def sent_at(message: object) -> datetime | None:
+    """When it was posted; None where that cannot be read."""
+    try:
+        moment = datetime.fromisoformat(string(message, "timestamp"))
+        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def wrong_with(message: object) -> str:
+    """What keeps an entry from being a message; '' for one that is."""
+    if not isinstance(message, Mapping):
+        return "no object"
+    if not native(message, "id"):
+        return "no id"
+    if sent_at(message) is None:
+        return "no time"
+    return "" if native(message, "author", "id") else "no author"
+
+
+def normalise(message: Json, room: Room, place: Conversation) -> Incoming | None:
+    """The message in our terms; None for Discord's own notices, and where nobody said anything."""
+    at = sent_at(message)
+    if string(message, "type") not in SPOKEN or at is None:
+        return None
+    author = _author(message)
+    text, attachments = _text(message, author.voice), _attachments(message)
+    if not text and not attachments:
+        return None
+    identity = message_key(room.key, native(message, "id"))
+    answered = native(message, "reference", "messageId") if string(message, "type") == "Reply" else ""
+    return Incoming(
+        Happening.MESSAGE,
+        EventKey(identity),
+        room,
+        place,
+        author,
+        at,
+        text,
+        identity,
+        reply_to=message_key(room.key, answered) if answered else None,
+        attachments=attachments,
+    )
+
+
+def is_gone(name: str) -> bool:
+    """Is this how Discord calls an account that was deleted?"""
+    return _GONE.fullmatch(name) is not None
+
+
+def _author(message: Json) -> Author:
+    who = native(message, "author", "id")
+    name = string(message, "author", "nickname") or string(message, "author", "name")
+    if is_gone(string(message, "author", "name")) or not name.strip():
+        name = f"{DELETED} {who}"
+    voice = Voice.BOT if part(message, "author", "isBot") is True else Voice.PERSON
+    return Author(PersonKey(f"discord:{who}"), one_line(name, 80), voice)
+
+
+def _text(message: Json, voice: Voice) -> str:
+    """What was written; for a forward the quoted text, for a bot's embed its words."""
+    users = {
+        int(found): one_line(string(user, "nickname") or string(user, "name"), 80)
+        for user in parts(message, "mentions")
+        if (found := native(user, "id"))
+    }
+    text = named(string(message, "content"), users, None).strip()
+    quoted = part(message, "forwardedMessage")
+    if not text and isinstance(quoted, Mapping):
+        words = named(string(quoted, "content") or _embedded(quoted), users, None)
+        return "\n".join(f"> {line}" for line in words.splitlines())
+    if not text and voice is Voice.BOT:
+        return _embedded(message)
+    return text
+
+
+def _embedded(holder: Json) -> str:
+    words = ((string(embed, "title"), string(embed, "description")) for embed in parts(holder, "embeds"))
+    return "\n".join(part for both in words for part in both if part)
+
+
+def _attachments(message: Json) -> tuple[Attachment, ...]:
+    """What hangs on the message, or on the one that it forwards."""
+    quoted = part(message, "forwardedMessage")
+    holders = [message, *([quoted] if isinstance(quoted, Mapping) else [])]
+    return tuple(one for holder in holders for one in _files(holder))
+
+
+def _files(holder: Json) -> tuple[Attachment, ...]:
+    files = [
+        Attachment(one_line(string(file, "fileName") or "a file"), size_bytes=_size(file))
+        for file in parts(holder, "attachments")
+    ]
+    stickers = [Attachment(one_line(string(one, "name")), "sticker") for one in parts(holder, "stickers")]
+    return (*files, *stickers)
+
+
+def _size(file: Json) -> int:
+    size = part(file, "fileSizeBytes")
+    return size if isinstance(size, int) and size > 0 else 0
