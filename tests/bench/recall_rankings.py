@@ -133,33 +133,34 @@ def in_context(
     return {turns[number].key for number in numbers}, used
 
 
-@lru_cache(maxsize=1 << 16)
-def _tokens(counter: Tokens, text: str) -> int:
-    return counter.count(text)
-
-
 class Filling:
     """Puts a room's best turns into a context, and tells what it holds of what a question wants."""
 
     def __init__(self, turns: Sequence[Turn], counter: Tokens) -> None:
         self._turns = turns
         self._counter = counter
+        self._costs: dict[int, tuple[int, int]] = {}
 
     def taken(self, order: Sequence[int], budget_tokens: int) -> tuple[list[int], int]:
         """The turns that are taken, and what the context costs, the headings of its sessions included."""
         used, headed, numbers = 0, set[str](), list[int]()
         for number in order:
-            turn = self._turns[number]
-            cost = _tokens(self._counter, turn.line)
-            if turn.session not in headed:
-                cost += _tokens(self._counter, turn.heading)
+            session = self._turns[number].session
+            line, heading = self._costs.get(number) or self._count(number)
+            cost = line + (0 if session in headed else heading)
             if used + cost <= budget_tokens:
                 used += cost
-                headed.add(turn.session)
+                headed.add(session)
                 numbers.append(number)
             if budget_tokens - used < LEAST_TOKENS:
                 break
         return numbers, used
+
+    def _count(self, number: int) -> tuple[int, int]:
+        """The tokens of a turn and of its heading."""
+        turn, count = self._turns[number], self._counter.count
+        self._costs[number] = costs = count(turn.line), count(turn.heading)
+        return costs
 
     def share(self, question: Question, order: Sequence[int], budget_tokens: int) -> Share:
         """What the question got."""
