@@ -30,13 +30,14 @@ _TOLD = 0.8
 class Hit:
     """A unit that matches: the `number`th of those that were ranked.
 
-    `shared` is how many different terms of the question it holds.
+    `shared` is how many different terms of the question it holds, `kin` how many of the same field.
     """
 
     placed: Placed
     number: int
     score: float
     shared: int
+    kin: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ def rank(placed: Sequence[Placed], words: str, today: date | None = None) -> tup
     ready = held(placed)
     ranked = scores(ready.shelf, ready.places(wanted), wanted)
     hits = [
-        Hit(placed[number], number, score.value, score.shared)
+        Hit(placed[number], number, score.value, score.shared, score.kin)
         for number, score in ranked.items()
         if score.shared or score.kin
     ]
@@ -83,7 +84,10 @@ def strong(hits: Sequence[Hit]) -> tuple[Hit, ...]:
 
 
 def telling(hits: Sequence[Hit]) -> tuple[Hit, ...]:
-    """What a person would call a match: it holds a word of the question, or it follows a question that does."""
+    """What a person would call a match: it holds a word of the question, or it follows a question that does; where
+    nothing holds any, what holds a word of the same field."""
+    if not any(hit.shared for hit in hits):
+        return tuple(hit for hit in hits if hit.kin)
     asking = {
         hit.number
         for hit in hits

@@ -260,7 +260,7 @@ class IndexFile:
             row = held.execute(
                 "SELECT unit FROM units WHERE source = ? AND number = ?", (source, number - shelved.start[source])
             ).fetchone()
-            hits.append(Hit(placed_of(*shelved.pages[source], row[0]), number, score.value, score.shared))
+            hits.append(Hit(placed_of(*shelved.pages[source], row[0]), number, score.value, score.shared, score.kin))
         return tuple(hits)
 
     def _shelf(self, held: sqlite3.Connection) -> _Shelved:

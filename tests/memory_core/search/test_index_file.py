@@ -25,7 +25,7 @@ from tests.memory_core.search.kit import Memory, memory
 from tests.scale import scale
 
 NOTHING = TranscriptState()
-SAID = "redis cache deploy friday ana bo office lunch queue staging server 部署 缓存 サーバー v2.3 foo_bar"
+SAID = "redis cache deploy friday ana bo office lunch when queue staging server job work 2026-03-04 部署 缓存 サーバー v2.3 foo_bar"
 WORD = st.sampled_from(tuple(SAID.split()))
 TEXT = st.lists(WORD, min_size=1, max_size=7).map(" ".join)
 
