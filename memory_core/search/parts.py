@@ -79,7 +79,8 @@ def part_of(placed: Placed) -> Part:
     """A unit as ranking sees it."""
     unit = placed.unit
     together = placed.talk or unit.record or "\n".join((placed.page, *unit.context))
-    return _part(unit, together, placed.at if placed.at is not None else _ordinal(unit.day))
+    at = placed.at if placed.at is not None else _ordinal(unit.day)
+    return _part(unit, together, at, said=placed.message is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +112,9 @@ def held(placed: Sequence[Placed]) -> Held:
 
 
 @lru_cache(maxsize=8192)
-def _part(unit: Unit, session: str, at: float | None) -> Part:
+def _part(unit: Unit, session: str, at: float | None, *, said: bool) -> Part:
     title = Run(terms(unit.title), _TITLE if unit.record else 1)
-    body = Run(terms(f"{unit.body} {unit.source}" if unit.record else unit.text))
+    body = Run(terms(_body(unit, said=said)))
     spot = Spot(
         len(title.terms) + len(body.terms),
         session,
@@ -124,6 +125,13 @@ def _part(unit: Unit, session: str, at: float | None) -> Part:
         _TIME.search(unit.body) is not None,
     )
     return Part(spot, (title, body, Run(terms(unit.words), joined=False)))
+
+
+def _body(unit: Unit, *, said: bool) -> str:
+    """What of a unit is searched besides its title; of what was `said` who said it, not at what time of the day."""
+    if said:
+        return f"{unit.said_by}: {unit.body}"
+    return f"{unit.body} {unit.source}" if unit.record else unit.text
 
 
 @lru_cache(maxsize=1024)

@@ -27,7 +27,7 @@ from memory_core.forms.records import Record, parse
 from memory_core.forms.sections import WITH_RECORDS
 from memory_core.handle import Handle
 from memory_core.ids import MessageKey, PageId, Scope
-from memory_core.layouts import Form
+from memory_core.layouts import Form, PageRule
 from memory_core.loading import disclose
 from memory_core.session import Session
 from memory_core.sleep.fitness import archivable, is_kept, is_proven
@@ -231,7 +231,7 @@ def _kept(text: str) -> list[Record]:
 
 async def _seen(handle: Handle) -> dict[PageId, Seen]:
     return {
-        page: Seen({record.identity: record for record in _kept(text)}, counted_lines(text))
+        page: Seen({record.identity: record for record in _kept(text)}, _counted(text, handle.table.rule(page)))
         for page, text in (await _texts(handle)).items()
         if handle.table.rule(page).form in WITH_RECORDS
     }
@@ -257,8 +257,7 @@ async def _measured(app: App, life: Life, scope: Scope, day: date, messages: int
         elif rule.form is not Form.JOURNAL and str(rule.file).endswith(".md"):
             tokens += count(text)
             if rule.budget_lines:
-                counted = counted_lines if rule.form in WITH_RECORDS else _lines
-                pages[page] = counted(text), rule.budget_lines
+                pages[page] = _counted(text, rule), rule.budget_lines
             if rule.form in WITH_RECORDS:
                 here = _kept(text)
                 records += here
@@ -282,8 +281,11 @@ async def _measured(app: App, life: Life, scope: Scope, day: date, messages: int
     )
 
 
-def _lines(text: str) -> int:
-    return len(text.splitlines())
+def _counted(text: str, rule: PageRule) -> int:
+    """The lines as they count against the page's budget: on a channel's page topics and open points do, too."""
+    if rule.form not in WITH_RECORDS:
+        return len(text.splitlines())
+    return counted_lines(text, rule.sections if rule.form is Form.CHANNEL else ())
 
 
 def _sleeps(nights: Sequence[Night]) -> Counter[str]:
