@@ -38,8 +38,6 @@ from memory_core.lock import PROGRAM
 from memory_core.store.disk import FOLDER_MODE, Disk, translated
 from memory_core.store.tree import Tree
 
-__all__ = ["Figures", "Silent", "go_through", "replay", "replayed", "save_rest"]
-
 MARK = PROGRAM / "replay.json"
 
 

@@ -88,7 +88,7 @@ async def _done(app: App, scope: Scope, stage: Stage) -> Slept:
 
 async def _tried(handles: Handles, scope: Scope, stage: Stage, unsaved: Collection[Scope]) -> Slept:
     """What would be done, had nobody changed anything meanwhile."""
-    first = "a real run first saves what was edited, deleted or left half done" if scope in unsaved else ""
+    first = "a real run first flushes what was edited, deleted or left half done" if scope in unsaved else ""
     try:
         return Slept(scope, await sleep_scope(handles.open(scope), stage, dry_run=True), first)
     except NoIndex:

@@ -295,7 +295,7 @@ class Turn:
                 candidate = at_once(message, direct=direct) or candidate
             kept = await self._parts.handles.open(scope).ledger.find(candidate.sources[0])
             if kept is None or kept.message.text != incoming.text:
-                return []  # deleted or edited while it waited: what it says now is for the next save
+                return []  # deleted or edited while it waited: what it says now is for the next flush
             return [await self._write(scope, talk, candidate)]
         except RememError as refused:
             _log.error("write failed", scope=scope.key, why=str(refused))

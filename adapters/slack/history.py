@@ -9,9 +9,9 @@ from pathlib import Path
 
 from adapters.history import DELETED, Counted
 from adapters.messages import Author, Incoming, Room
+from adapters.payload import string
 from adapters.slack.export import Export
 from adapters.slack.normalise import SPOKEN
-from adapters.slack.payload import string
 from memory_core.ids import RoomKey
 from memory_core.messages import Voice
 

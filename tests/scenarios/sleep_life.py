@@ -21,7 +21,7 @@ from pathlib import Path
 from adapters.messages import Incoming, Outgoing, Sent
 from bot import replay
 from bot.app import App, opened
-from bot.message_clock import time_passes
+from bot.message_clock import Figures, time_passes
 from memory_core.clock import ManualClock
 from memory_core.forms.records import Record, parse
 from memory_core.forms.sections import WITH_RECORDS
@@ -169,7 +169,7 @@ async def lived(
         for day, end in _days(events):
             if on_day is not None:
                 on_day(day, workspace)
-            await replay.go_through(app, clock, events[:end], idle, replay.Figures(), lambda done, total: None)
+            await replay.go_through(app, clock, events[:end], idle, Figures(), lambda done, total: None)
             last = end == len(events)
             following = events[end].sent_at.date() if not last else day + timedelta(days=32)
             if (following.year, following.month) != (day.year, day.month):
