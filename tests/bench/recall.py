@@ -33,7 +33,7 @@ from tests.bench.recall_data import Data, data_of
 from tests.bench.recall_embedded import EMBEDDER, with_embedder
 from tests.bench.recall_flushed import measured_flushed
 from tests.bench.recall_index import measured_by_index
-from tests.bench.recall_rankings import RANKINGS, Ranking, Share, measured, summary
+from tests.bench.recall_rankings import RANKINGS, Ranking, Share, formula_ms, measured, summary
 from tests.bench.recall_weights import groups_of, left_out
 from tests.data_dir import data_dir
 
@@ -87,6 +87,7 @@ def run(sets: Sequence[Data], budgets: Sequence[int], against: Sequence[str], *,
             results[name] = _summaries(measured(data.rooms, rank, budgets, counter))
         console.print(_shown(data, budgets, results))
         console.print(f"{data.name}, flushed: its pages have {kept.ratio:.1%} of the tokens of what was said")
+        console.print(f"{data.name}: the formula takes {formula_ms(data.rooms):.2f} ms of a processor for 100 parts")
         for what, count in data.left_out.items():
             console.print(f"{data.name}, left out: {count} {what}")
         told[data.name] = {**results, "kept": kept.ratio, "left out of the data": dict(data.left_out)}
