@@ -2,9 +2,9 @@
 
 A line of the table names a word and its kin: the first is kin of each of the others and these of the first, not the
 others of each other. It is everyday knowledge, not what some data set asks: a person asks in other words than the
-answer's, and often for a kind of thing (pets, instruments) where the answer names one. The last part says the same in
-Chinese and Japanese, for rooms where people mix languages. What is asked for by its own words is always worth more
-(memory_core.ranking).
+answer's, and often for a kind of thing (pets, instruments) where the answer names one. The last part leads from
+Chinese and Japanese words to English ones, for rooms where people mix languages, as far as these are not one term
+anyway. What is asked for by its own words is always worth more (memory_core.ranking).
 """
 
 from __future__ import annotations
@@ -64,18 +64,14 @@ password credential secret key token | cause root reason why | delete remove era
 meeting call sync standup | release deploy ship rollout launch version | server host machine |
 database db sql storage | test testing qa check | error bug crash failure exception | outage incident down crash |
 invoice bill payment | colleague coworker teammate | boss manager supervisor | relax unwind calm rest |
-stress anxiety pressure worry | 预算 budget 予算 | 截止 deadline 期限 | 会议 meeting 会議 会议 |
-客户 customer client 顧客 | 合同 contract 契約 | 项目 project | 部署 deploy release | 服务 service | 缓存 cache |
-数据 data | 测试 test testing | 错误 error bug 失败 | 问题 problem issue | 决定 decision decided 決定 |
-负责 owner responsible 担当 | 密码 password | 密钥 key secret | 版本 version release | 工作 job work 仕事 |
-职业 job career profession | 爱好 hobby 兴趣 趣味 | 孩子 kid child 子供 | 父母 parent mother father |
-妻子 wife spouse | 丈夫 husband spouse | 朋友 friend 友達 | 旅行 trip travel vacation | 假期 holiday vacation 休暇 |
-电影 movie film 映画 | 音乐 music song 音楽 | 学校 school | 大学 university college | 老师 teacher 先生 |
-医院 hospital doctor 病院 | 医生 doctor | 生日 birthday | 餐厅 restaurant | 早餐 breakfast | 午餐 lunch |
-晚餐 dinner | 价格 price cost 値段 | 费用 cost expense 費用 | 付款 payment invoice 支払 | 发票 invoice bill |
-公司 company 会社 | 办公 office | 地址 address 住所 | 电话 phone | 邮箱 email mail | 计划 plan schedule 計画 |
-目标 goal target 目標 | 原因 reason cause 理由 | 进度 progress status 進捗 | 状态 status state | 任务 task todo |
-风险 risk blocker | 同事 colleague coworker 同僚 | 经理 manager boss | 团队 team | 名字 name 名前 |
+stress anxiety pressure worry | 服务 service | 问题 problem issue | 决定 decision decided 決定 |
+负责 owner responsible 担当 | 工作 job work 仕事 | 职业 job career profession | 爱好 hobby 兴趣 趣味 |
+孩子 kid child 子供 | 父母 parent mother father | 妻子 wife spouse | 丈夫 husband spouse | 朋友 friend 友達 |
+旅行 trip travel vacation | 电影 movie film 映画 | 音乐 music song 音楽 | 学校 school | 大学 university college |
+老师 teacher 先生 | 医院 hospital doctor 病院 | 医生 doctor | 餐厅 restaurant | 早餐 breakfast | 午餐 lunch |
+晚餐 dinner | 价格 price cost 値段 | 费用 cost expense 費用 | 公司 company 会社 | 办公 office | 邮箱 email mail |
+计划 plan schedule 計画 | 目标 goal target 目標 | 原因 reason cause 理由 | 进度 progress status 進捗 |
+状态 status state | 风险 risk blocker | 同事 colleague coworker 同僚 | 经理 manager boss | 名字 name 名前 |
 喜欢 like love favorite | 讨厌 dislike hate
 """
 
