@@ -28,7 +28,7 @@ from typing import TypeAlias, TypeVar
 from memory_core.errors import StoreFailed
 from memory_core.ids import PageId
 from memory_core.ledger.transcript import TranscriptState
-from memory_core.ranking import Places, Shelf, Spot, pairs_of, scores, shelf
+from memory_core.ranking import Holding, Places, Question, Shelf, Spot, pairs_of, scores, shelf
 from memory_core.search.hits import Hit
 from memory_core.search.index_rows import (
     POSITION_BITS,
@@ -138,7 +138,7 @@ class IndexFile:
         new = tuple(new)
         self._tried(lambda held: self._update(held, gone, new, transcript))
 
-    def search(self, asked: Sequence[str], wanted: Callable[[PageId], bool], most: int) -> tuple[Hit, ...]:
+    def search(self, asked: Question, wanted: Callable[[PageId], bool], most: int) -> tuple[Hit, ...]:
         """The best `most` hits on pages that are `wanted`, best first."""
         return self._tried(lambda held: self._search(held, asked, wanted, most))
 
@@ -250,7 +250,7 @@ class IndexFile:
         return set(written)
 
     def _search(
-        self, held: sqlite3.Connection, asked: Sequence[str], wanted: Callable[[PageId], bool], most: int
+        self, held: sqlite3.Connection, asked: Question, wanted: Callable[[PageId], bool], most: int
     ) -> tuple[Hit, ...]:
         shelved = self._shelf(held)
         places = _places(held, shelved, asked)
@@ -259,13 +259,13 @@ class IndexFile:
         ranked = [
             (-score.value, -(shelved.shelf.spots[number].at or 0), number, score)
             for number, score in scores(shelved.shelf, places, asked).items()
-            if (source := shelved.sources[number]) in allowed and (score.shared or source in talks)
+            if (source := shelved.sources[number]) in allowed and (score.shared or score.kin or source in talks)
         ]
         hits = []
         for _, _, number, score in nsmallest(most, ranked, key=lambda one: one[:3]):
             source = shelved.sources[number]
             row = held.execute(f"{_UNITS} AND number = ?", (source, number - shelved.start[source])).fetchone()
-            hits.append(Hit(placed_of(*shelved.pages[source], row), number, score.value, score.shared))
+            hits.append(Hit(placed_of(*shelved.pages[source], row), number, score.value, score.shared, score.kin))
         return tuple(hits)
 
     def _shelf(self, held: sqlite3.Connection) -> _Shelved:
@@ -287,11 +287,11 @@ class IndexFile:
         return self._shelved
 
 
-def _places(held: sqlite3.Connection, shelved: _Shelved, asked: Sequence[str]) -> Places:
+def _places(held: sqlite3.Connection, shelved: _Shelved, asked: Question) -> Places:
     """Where the terms of a question stand."""
     counts: dict[str, dict[int, int]] = {}
     stands: dict[str, set[int]] = {}
-    for term, source, places in _rows_of(held, tuple(dict.fromkeys(asked))):
+    for term, source, places in _rows_of(held, tuple(dict.fromkeys((*asked.terms, *asked.kin)))):
         own, at, start = counts.setdefault(term, defaultdict(int)), stands.setdefault(term, set()), shelved.start
         read = array("Q")
         read.frombytes(places)
@@ -300,12 +300,16 @@ def _places(held: sqlite3.Connection, shelved: _Shelved, asked: Sequence[str]) -
             own[number] += place & ((1 << WEIGHT_BITS) - 1)
             at.add(number << POSITION_BITS | place >> WEIGHT_BITS & (1 << POSITION_BITS) - 1)
     together: dict[int, int] = defaultdict(int)
-    for first, second in pairs_of(asked):
+    for first, second in pairs_of(asked.terms):
         if first in stands and second in stands:
             ends = stands[second]
             for number in {place >> POSITION_BITS for place in stands[first] if place + 1 in ends}:
                 together[number] += 1
-    return Places(counts, together)
+    return Places(_holding(counts, asked.terms), together, _holding(counts, asked.kin))
+
+
+def _holding(counts: Holding, terms: Sequence[str]) -> Holding:
+    return {term: counts[term] for term in terms if term in counts}
 
 
 def _rows_of(held: sqlite3.Connection, terms: Sequence[str]) -> Iterator[tuple[str, int, bytes]]:

@@ -16,7 +16,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import tzinfo
+from datetime import date, tzinfo
 from functools import lru_cache
 
 from memory_core.errors import StoreError, StoreFailed
@@ -27,6 +27,7 @@ from memory_core.lock import PROGRAM
 from memory_core.search.hits import Hit, distinct
 from memory_core.search.index_file import IndexFile, IndexPlace, Known
 from memory_core.search.parts import Placed
+from memory_core.search.question import question
 from memory_core.search.sources import (
     Piece,
     Source,
@@ -39,7 +40,7 @@ from memory_core.search.sources import (
 )
 from memory_core.store.base import State, Store
 from memory_core.store.tree import Tree
-from memory_core.terms import asked, terms
+from memory_core.terms import terms
 
 FOLDER = PROGRAM / "search"
 """Where the indexes are; they may be thrown away at any time."""
@@ -120,19 +121,25 @@ class ScopeSearch:
         self._searches = searches
 
     async def find(
-        self, words: str, unread: list[str], wanted: Callable[[PageId], bool], most: int = MOST
+        self,
+        words: str,
+        unread: list[str],
+        wanted: Callable[[PageId], bool],
+        most: int = MOST,
+        today: date | None = None,
     ) -> tuple[Hit, ...]:
         """The best hits on pages that are `wanted`, best first; pages that could not be read are told in `unread`.
 
+        Days that `words` name are seen from `today` (memory_core.days).
         Raises StoreError when the pages cannot be listed, or none can be read; LedgerFailed.
         """
-        question = asked(words)
-        if not question:
+        wants = question(words, today)
+        if not wants.terms:
             return ()
         opened = self._opened()
         async with opened.lock:
             await self._catch_up(opened, unread)
-            hits = await asyncio.to_thread(opened.file.search, question, wanted, most)
+            hits = await asyncio.to_thread(opened.file.search, wants, wanted, most)
         return distinct(hits)
 
     async def catch_up(self) -> None:
