@@ -80,7 +80,8 @@ def pieces(lines: Sequence[Line]) -> tuple[Piece, ...]:
         name = _place(talk[0])
         for at in range(0, len(talk), PIECE):
             part = talk[at : at + PIECE]
-            lines_of_it = ",".join([f"{line.seq}.{line.text_id}" for line in part])
+            # The time tells two ledgers apart that count alike: one that was begun anew, or came from a backup.
+            lines_of_it = ",".join([f"{line.seq}.{line.text_id}.{line.sent_us}" for line in part])
             marked = hashlib.sha256(f"{name} {lines_of_it}".encode()).hexdigest()
             found.append(Piece(_place(part[0]), name, marked, tuple([line.seq for line in part])))
     return tuple(found)
