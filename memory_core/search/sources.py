@@ -12,13 +12,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 
+from memory_core.asking import is_question
 from memory_core.clock import day_in
 from memory_core.forms.units import Unit, units_of
 from memory_core.ids import PageId
 from memory_core.layouts import Form, Table
 from memory_core.ledger.transcript import Line
 from memory_core.messages import Entry, Message, Voice
-from memory_core.search.parts import QUESTION, Placed
+from memory_core.search.parts import Placed
 from memory_core.store.base import PageText, State
 
 PAUSE = timedelta(minutes=30)
@@ -96,7 +97,7 @@ def talk_source(piece: Piece, entries: Mapping[int, Entry], zone: tzinfo) -> Sou
 
 def _tells(message: Message) -> bool:
     """Could it be what somebody looks for? What remem said is no memory, nor is what it was asked."""
-    return message.voice is not Voice.SELF and not (message.addressed and message.text.rstrip().endswith(QUESTION))
+    return message.voice is not Voice.SELF and not (message.addressed and is_question(message.text))
 
 
 def _talks(lines: Iterable[Line]) -> Iterator[list[Line]]:
