@@ -280,7 +280,7 @@ def _merged(history: History, parts: Sequence[tuple[Placed, Counted]]) -> Iterat
 async def _claimed(app: App, one: Placed) -> GroupScope:
     """The room's group, its name given out now if it has none. Raises BadInput where it may have no memory."""
     if (await app.parts.intake.room(one.room.key)).stopped:
-        raise BadInput(f"A member stopped recording in {one.room.title}; `/remem start` there allows it again.")
+        raise BadInput(f"A member stopped recording in {one.room.title}: nothing of it may be kept. Leave it out.")
     room = replace(one.room, title=one.name) if one.wish else one.room
     placed = await app.parts.rooms.place(room, Author(app.parts.me(room.key.platform), "remem", Voice.SELF))
     if not isinstance(placed.scope, GroupScope):

@@ -7,6 +7,7 @@ newer one is first. `strong` leaves out those that fit so little, compared with 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -22,8 +23,10 @@ WEAK = 0.2
 
 _TOLD = 0.8
 """What holds this part of a line's terms tells it."""
-_NOTES = ("journal/", "archive/")
+_NOTES = ("journal/", "archive/", "daily-")
 """The pages of days: what lasts of them stands on another page."""
+_DAILY = re.compile(r"- [0-9-]{10}: ")
+"""How a line of a day's summary begins (memory_core.forms.daily)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +100,8 @@ def distinct(hits: Sequence[Hit]) -> tuple[Hit, ...]:
 
 def _tells(words: frozenset[str], unit: Unit) -> bool:
     """Do these words say what the unit says, whoever said it?"""
-    said = frozenset(terms(f"{unit.title} {unit.body}" if unit.record else unit.body))
+    body = _DAILY.sub("", unit.body)
+    said = frozenset(terms(f"{unit.title} {body}" if unit.record else body))
     said = said - frozenset(terms(unit.source)) or said
     return len(said & words) >= _TOLD * len(said)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory_core.errors import StoreFailed
+from memory_core.gate import revise_search
 from memory_core.ids import GroupScope, PageId
 from memory_core.messages import Voice
 from memory_core.search import Searches
@@ -96,6 +97,7 @@ async def test_what_is_known_now_is_found_once_and_not_in_the_note_of_its_day_to
         assert await one.finds("redis sessions") == [noted.strip(), "- redis is fast"]
         record = "## [2026-04-06] Redis for the sessions\n- Body: We use Redis for the sessions.\n"
         one.put("experience", f"# Experience\n\n{record}")
+        one.put("daily-synced", "# Daily\n\n- 2026-04-06: we use Redis for the sessions\n")
         assert await one.finds("redis sessions") == ["We use Redis for the sessions.", "- redis is fast"]
 
 
@@ -169,8 +171,6 @@ async def test_a_search_that_is_given_up_hinders_no_other(tmp_path: Path) -> Non
 @pytest.mark.asyncio
 async def test_what_is_gone_leaves_the_files_without_a_search(tmp_path: Path) -> None:
     """The gate's revise_search, which follows every deletion: nothing of it stays on the disk until somebody asks."""
-    from memory_core.gate import revise_search
-
     async with memory(tmp_path) as one:
         one.put("index", "# build\n")
         (tmp_path / "memory/groups/build.md").write_text("---\nlevel: 1\n---\n# build\n")
