@@ -161,7 +161,9 @@ def chosen(history: History, wanted: Sequence[str]) -> tuple[Wanted, ...]:
     for text in wanted:
         title, _, name = text.rpartition("=") if "=" in text else (text, "", "")
         room = _room(history, title.strip())
-        found[room] = Wanted(room, name.strip())
+        one = Wanted(room, name.strip())
+        if found.setdefault(room, one) != one:
+            raise BadInput(f"{room.title or room.key} was asked for twice, under two names; give it one.")
     return tuple(found.values())
 
 

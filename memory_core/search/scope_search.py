@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import tzinfo
 from functools import lru_cache
+from pathlib import Path
 from typing import TypeVar
 
 from memory_core.errors import StoreError, StoreFailed
@@ -54,6 +55,19 @@ _PROBE = (
     "Ana chose Redis v2.3 for foo_bar's 部署服务 キャッシュ, geändert am 2026-04-06; running at 15:30 "
     "資料庫移轉 締め切りを決めた サーバー 배포를 정했다 四月六日 下午三点 金曜日 三十天 百分之五 월요일"
 )
+_RULES = (
+    "terms",
+    "script",
+    "han",
+    "loanwords",
+    "east_asian",
+    "spoken_dates",
+    "asking",
+    "text",
+    "forms/*",
+    "search/*",
+)
+"""Our files that decide what an index holds of a page or a message."""
 _OPEN_FILES = 64
 _TRIES = 3
 """So often what somebody else did to a file in the middle of a search is made up for."""
@@ -256,10 +270,23 @@ def _settled(state: State, now_ns: int) -> bool:
     return max(state.modified_ns, state.changed_ns) < now_ns - _FRESH_NS
 
 
+def _rules() -> bytes:
+    """The fingerprint of our own rules: after an update of remem no index is left that older ones made."""
+    here, digest = Path(__file__).parent.parent, hashlib.sha256()
+    for name in _RULES:
+        for file in sorted(here.glob(f"{name}.py")):
+            digest.update(file.read_bytes())
+    return digest.digest()
+
+
+_OURS = _rules()
+"""Read when this module is loaded, not in the middle of a search."""
+
+
 @lru_cache(maxsize=1)
 def _fingerprint() -> str:
-    """What the contents of an index depend on besides its sources: how words become terms."""
-    return hashlib.sha256(repr(terms(_PROBE)).encode()).hexdigest()[:16]
+    """What the contents of an index depend on besides its sources: our rules, and the stemmer's."""
+    return hashlib.sha256(_OURS + repr(terms(_PROBE)).encode()).hexdigest()[:16]
 
 
 def _name(scope: Scope) -> str:

@@ -58,6 +58,8 @@ def test_what_cannot_be_imported_is_refused_with_the_next_step(remem: CommandLin
     }.items():
         assert why in remem("import", path, "-w", workspace, "--room", "build", "-q").refusal
     assert "it has: #build, #general" in remem("import", export, "-w", workspace, "-r", "nosuch", "-q").refusal
+    twice = remem("import", export, "-w", workspace, "-r", "build=one", "-r", "#build=two", "-q")
+    assert "#build was asked for twice, under two names" in twice.refusal
     assert not workspace.exists()
     assert remem("init", "-w", workspace).code == 0
     with hold(workspace):
