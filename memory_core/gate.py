@@ -26,6 +26,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, timedelta, tzinfo
 from types import MappingProxyType
 
+from memory_core import zone_names
 from memory_core.clock import day_in
 from memory_core.conventions import conventions_in, is_convention
 from memory_core.errors import Denied, PageBlocked, StoreError, UnknownPage
@@ -35,7 +36,7 @@ from memory_core.handle import Handle
 from memory_core.ids import GroupScope, MessageKey, PageId, Scope
 from memory_core.index import Index, Route, parse
 from memory_core.layouts import INDEX, TASKS, Form, PageRule, Slot, Table, journal_page
-from memory_core.search import TALK, Found, Hit, Placed, ScopeSearch, found, gather
+from memory_core.search import TALK, Found, Hit, Placed, ScopeSearch, found, gather, telling
 from memory_core.store.base import PageText, Stamp
 from memory_core.task_list import task_list
 
@@ -77,6 +78,8 @@ RECENT_DAYS = 14
 async def open_index(handle: Handle) -> OpenIndex | None:
     """Read the scope's index; None where there is none on disk (then nothing may be read). Raises StoreError."""
     read = await handle.store.read(INDEX)
+    if read is not None and zone_names.must_load(read.text):
+        await asyncio.to_thread(zone_names.load)
     return None if read is None else OpenIndex(read, parse(read.text, handle.table), handle)
 
 
@@ -223,7 +226,7 @@ class OpenIndex:
 
     async def search(self, words: str, limit: int = 10) -> tuple[Found, ...]:
         """The best matches in this scope's pages, journals and archive, and in what was said. Raises RememError."""
-        return tuple(found(hit) for hit in (await self.hits(words, []))[:limit])
+        return tuple(found(hit) for hit in telling(await self.hits(words, []))[:limit])
 
     async def hits(
         self, words: str, unread: list[str], *, recent: bool = False, without: Collection[MessageKey] = ()

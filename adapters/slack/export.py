@@ -22,9 +22,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from adapters.messages import Incoming
+from adapters.payload import Json, flag, string, strings
 from adapters.slack.facts import Known, Me, RoomFacts
 from adapters.slack.normalise import normalise
-from adapters.slack.payload import Json, flag, string, strings
 from memory_core.errors import BadInput
 from memory_core.text import one_line
 

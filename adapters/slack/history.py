@@ -9,10 +9,10 @@ from pathlib import Path
 
 from adapters.history import DELETED, EARLIEST, LATEST, Counted
 from adapters.messages import Author, Incoming, Room
+from adapters.payload import Json, string
 from adapters.slack.export import Export
 from adapters.slack.facts import Known
 from adapters.slack.normalise import SPOKEN
-from adapters.slack.payload import Json, string
 from memory_core.errors import BadInput
 from memory_core.ids import RoomKey
 from memory_core.messages import Voice

@@ -232,7 +232,8 @@ class MemoryScopeLedger:
 
     async def transcript(self, seqs: Sequence[int]) -> tuple[Entry, ...]:
         """These messages in the order of seq, those of this scope that are there."""
-        return tuple(entry for entry in self._entries() if entry.seq in frozenset(seqs))
+        wanted = frozenset(seqs)
+        return tuple(entry for entry in self._entries() if entry.seq in wanted)
 
     async def cursor(self, conversation: Conversation) -> int:
         """The seq up to which the conversation was flushed; 0 at first."""

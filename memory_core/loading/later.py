@@ -53,7 +53,8 @@ def as_good(matches: Sequence[Match]) -> tuple[Match, ...]:
 def changed(view: View, tally: Tally) -> Plan[None]:
     """Show what a hand changed on pages that stand in the conversation: the changed parts only, counted."""
     session = tally.session
-    now = dict((yield from states(tuple(page for page in session.loaded if page != INDEX))))
+    pages = tuple(page for page in session.loaded if page not in (INDEX, TALK))  # no hand changes what was said
+    now = dict((yield from states(pages)))
     if INDEX in session.loaded:
         now[INDEX] = view.index_page.stamp.sha256
     for page, sha256 in now.items():

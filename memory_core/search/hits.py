@@ -15,7 +15,7 @@ from datetime import date
 from memory_core.forms.units import Unit
 from memory_core.ids import PageId
 from memory_core.ranking import scores
-from memory_core.search.parts import Placed, held
+from memory_core.search.parts import QUESTION, Placed, held
 from memory_core.terms import asked, terms
 
 WEAK = 0.2
@@ -81,6 +81,16 @@ def rank(placed: Sequence[Placed], words: str) -> tuple[Hit, ...]:
 def strong(hits: Sequence[Hit]) -> tuple[Hit, ...]:
     """The hits that are not weak; `hits` are best first."""
     return tuple(hit for hit in hits if hit.score >= WEAK * hits[0].score) if hits else ()
+
+
+def telling(hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    """What a person would call a match: it holds a word of the question, or it follows a question that does."""
+    asking = {
+        hit.number
+        for hit in hits
+        if hit.shared and hit.placed.message is not None and hit.placed.unit.body.rstrip().endswith(QUESTION)
+    }
+    return tuple(hit for hit in hits if hit.shared or hit.number - 1 in asking)
 
 
 def distinct(hits: Sequence[Hit]) -> tuple[Hit, ...]:

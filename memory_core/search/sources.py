@@ -8,13 +8,14 @@ was said in one conversation without a pause of `PAUSE`; it is cut after `PIECE`
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 
 from memory_core.asking import is_question
 from memory_core.clock import day_in
-from memory_core.forms.units import Unit, units_of
+from memory_core.forms.units import Unit, said_on, units_of
 from memory_core.ids import PageId
 from memory_core.layouts import Form, Table
 from memory_core.ledger.transcript import Line
@@ -31,6 +32,9 @@ _SAID = ":"
 """How the places of talk begin; no page is called so."""
 _UNSEARCHED = frozenset({Form.STATE, Form.INDEX})
 _DAY_SECONDS = 86_400
+_BLANK = re.compile(r"\s*\n\s*")
+_INDENTED = "\n  "
+"""Lines of one message hang together in a list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,13 +125,13 @@ def _place(line: Line) -> str:
 
 
 def _line(entry: Entry, talk: str, zone: tzinfo) -> Placed:
-    """One message. Its day is the scope's; `title` stays empty: what was said has none."""
+    """One message, as a journal's line would tell it. Its day is the scope's; what was said has no title."""
     message = entry.message
     day, who = day_in(zone, message.sent_at), f"@{message.author_name}"
     source = f"{who}, {message.sent_at.astimezone(zone):%H:%M}"
     unit = Unit(
-        text=f"- {who}: {message.text}",
-        context=(f"## {day.isoformat()}, said",),
+        text=f"- {_BLANK.sub(_INDENTED, message.text.strip())} ({source})",
+        context=(said_on(day),),
         body=message.text,
         day=day,
         source=source,

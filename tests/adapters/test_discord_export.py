@@ -182,6 +182,12 @@ def test_a_file_that_is_none_is_refused_with_the_reason(tmp_path: Path, content:
         DiscordExport.open(tmp_path / "x.json")
 
 
+def test_a_file_of_something_else_is_refused_whatever_it_is_called(tmp_path: Path) -> None:
+    (tmp_path / "DMs.json").write_text("{}")
+    with pytest.raises(BadInput, match="no export of DiscordChatExporter"):
+        DiscordExport.open(tmp_path / "DMs.json")
+
+
 def test_a_file_that_changes_while_it_is_read_is_noticed(tmp_path: Path) -> None:
     path = data.build().write(tmp_path)
     export = DiscordExport.open(path)

@@ -53,7 +53,8 @@ Ranking: TypeAlias = Callable[[Sequence[Turn], Question], Sequence[int]]
 
 
 @lru_cache(maxsize=64)
-def _room(turns: tuple[Turn, ...]) -> Held:
+def held_room(turns: tuple[Turn, ...]) -> Held:
+    """The turns as ranking sees them."""
     found = [terms(turn.text) for turn in turns]
     spots = [
         Spot(len(own), turn.session, number, frozenset(terms(turn.speaker)), "?" in turn.text)
@@ -63,13 +64,13 @@ def _room(turns: tuple[Turn, ...]) -> Held:
 
 
 def _remem(turns: Sequence[Turn], question: Question) -> Sequence[int]:
-    room, asked = _room(tuple(turns)), terms(question.text)
+    room, asked = held_room(tuple(turns)), terms(question.text)
     found = scores(room.shelf, room.places(asked), asked)
     return sorted(found, key=lambda number: -found[number].value)
 
 
 def _bm25(turns: Sequence[Turn], question: Question) -> Sequence[int]:
-    room = _room(tuple(turns))
+    room = held_room(tuple(turns))
     found = own_words(room.shelf, room.places(terms(question.text)))
     return sorted(found, key=lambda number: -found[number])
 

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import os
+from datetime import UTC, date
 from pathlib import Path
 
 import pytest
 
 from memory_core.errors import StoreFailed
+from memory_core.first_join import ensure_index
+from memory_core.forms.units import render, units_of
 from memory_core.gate import revise_search
 from memory_core.ids import GroupScope, PageId
+from memory_core.layouts import Form
+from memory_core.loading import disclose, search_memory
 from memory_core.messages import Voice
-from memory_core.search import Searches
+from memory_core.search import Searches, telling
 from memory_core.search.sources import PIECE
+from memory_core.session import Session
 from memory_core.store.base import PageText
 from tests.memory_core.search.kit import BUILD, memory, searched
 
@@ -56,6 +62,20 @@ async def test_what_was_said_is_found_as_long_as_it_is_kept(tmp_path: Path) -> N
 
 
 @pytest.mark.asyncio
+async def test_what_was_said_is_no_page_that_a_later_turn_looks_for(tmp_path: Path) -> None:
+    """It was looked for among the pages that a hand may have changed, and every later answer bore a note."""
+    async with memory(tmp_path) as one:
+        await one.says("the door code is quokka")
+        handle, session = one.handles.open(BUILD), Session()
+        await ensure_index(handle, UTC)
+        session = session.with_(await disclose(handle, session, "good morning, who is there?", title="room"))
+        found = await search_memory(handle, session, "what is the door code?", title="room")
+        assert "quokka" in "".join(part.text for part in found.loaded)
+        later = await disclose(handle, session.with_(found), "and who painted the fence?", title="room")
+        assert not [note for note in later.notes if "talk" in note]
+
+
+@pytest.mark.asyncio
 async def test_an_answer_without_the_question_s_words_is_found_behind_it(tmp_path: Path) -> None:
     async with memory(tmp_path) as one:
         for text in ("good morning", "the train was late", "so was mine"):
@@ -63,6 +83,16 @@ async def test_an_answer_without_the_question_s_words_is_found_behind_it(tmp_pat
         await one.says("which store holds the session cache?", "bo")
         await one.says("Valkey, since April")
         assert "Valkey, since April" in (await one.finds("which store holds the session cache?"))[:2]
+
+
+@pytest.mark.asyncio
+async def test_a_person_is_shown_what_holds_the_words_and_what_answers_a_question_that_does(tmp_path: Path) -> None:
+    async with memory(tmp_path) as one:
+        for text in ("good morning", "which port has the gateway?", "8443 since March", "the train was late"):
+            await one.says(text)
+        hits = await searched(one.handles.open(BUILD), "gateway port")
+        assert [hit.placed.unit.body for hit in telling(hits)] == ["which port has the gateway?", "8443 since March"]
+        assert len(hits) > 2, "an agent may want to know what stands beside it"
 
 
 @pytest.mark.asyncio
@@ -213,3 +243,19 @@ async def test_an_index_in_memory_needs_no_folder(tmp_path: Path) -> None:
         await one.says("the door code is quokka")
         assert await one.finds("quokka") == ["the door code is quokka"]
         assert not (tmp_path / ".remem").exists()
+
+
+@pytest.mark.asyncio
+async def test_what_was_said_can_be_read_again_from_a_disclosure_with_its_day_and_source(tmp_path: Path) -> None:
+    """An agent quotes from what it was shown; a message of several lines is one part."""
+    async with memory(tmp_path) as one:
+        await one.says("the door code:\n\n```\nquokka\n```\n# no heading")
+        one.clock.advance(86_400)
+        await one.says("the door code is changed, says (Bo)", "bo")
+        hits = await searched(one.handles.open(BUILD), "door code")
+        units = [hit.placed.unit for hit in sorted(hits, key=lambda hit: hit.number)]
+        read = units_of(PageId("talk"), Form.JOURNAL, render(units)).units
+        assert [(unit.day, unit.source, unit.said_by) for unit in read] == [
+            (date(2026, 4, 6), "@ana, 12:00", "@ana"),
+            (date(2026, 4, 7), "@bo, 12:00", "@bo"),
+        ]
