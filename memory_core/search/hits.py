@@ -8,6 +8,7 @@ so little, compared with the best, that they are noise.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -23,7 +24,11 @@ WEAK = 0.2
 """A match below this part of the best score is weak."""
 
 _TOLD = 0.8
-"""A page that holds this part of a line's terms tells it."""
+"""What holds this part of a line's terms tells it."""
+_NOTES = ("journal/", "archive/", "daily-")
+"""The pages of days: what lasts of them stands on another page."""
+_DAILY = re.compile(r"- [0-9-]{10}: ")
+"""How a line of a day's summary begins (memory_core.forms.daily)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,24 +102,33 @@ def telling(hits: Sequence[Hit]) -> tuple[Hit, ...]:
 
 
 def distinct(hits: Sequence[Hit]) -> tuple[Hit, ...]:
-    """The hits without lines of a talk of which a page says (nearly) every word: the record is the better source."""
-    if all(map(_is_of_page, hits)):
+    """The hits without those of which a better source says (nearly) every word: a line of a talk that a page tells,
+    a day's note (also an archived one) that a page of what is known now tells."""
+    ranks = [_rank(hit) for hit in hits]
+    if len(set(ranks)) < 2:
         return tuple(hits)
-    pages = [_words(hit.placed.unit) for hit in hits if _is_of_page(hit)]
-    return tuple(hit for hit in hits if _is_of_page(hit) or not _is_told(hit, pages))
+    told = [frozenset(terms(f"{hit.placed.unit.title} {hit.placed.unit.body}")) for hit in hits]
+    return tuple(
+        hit
+        for hit, rank in zip(hits, ranks, strict=True)
+        if not rank
+        or not any(other < rank and _tells(words, hit.placed.unit) for other, words in zip(ranks, told, strict=True))
+    )
 
 
-def _is_of_page(hit: Hit) -> bool:
-    return hit.placed.message is None
+def _tells(words: frozenset[str], unit: Unit) -> bool:
+    """Do these words say what the unit says, whoever said it?"""
+    body = _DAILY.sub("", unit.body)
+    said = frozenset(terms(f"{unit.title} {body}" if unit.record else body))
+    said = said - frozenset(terms(unit.source)) or said
+    return len(said & words) >= _TOLD * len(said)
 
 
-def _is_told(hit: Hit, pages: Sequence[frozenset[str]]) -> bool:
-    said = _words(hit.placed.unit)
-    return any(len(said & page) >= _TOLD * len(said) for page in pages)
-
-
-def _words(unit: Unit) -> frozenset[str]:
-    return frozenset(terms(f"{unit.title} {unit.body}"))
+def _rank(hit: Hit) -> int:
+    """0: what is known now; 1: what was noted on a day; 2: what was said."""
+    if hit.placed.message is not None:
+        return 2
+    return 1 if hit.placed.page.startswith(_NOTES) else 0
 
 
 def order(hit: Hit) -> tuple[float, int, int]:

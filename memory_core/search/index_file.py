@@ -1,28 +1,28 @@
 """One scope's search index: an SQLite file that can be thrown away at any time. Blocking: call it in a thread.
 
-    meta       `made_by`: what made it (anything else begins it anew); `version`, which grows with every update;
-               the state of the transcript that it holds
+    meta       what made it (anything else begins it anew), its version, the state of the transcript that it holds
     sources    a page or a piece of talk: its state, and of every unit what ranking must know (Spot), as JSON
     units      each unit; read only for what is shown
     postings   per term and source where it stands: for each place one number of 64 bits, unit, position and weight
 
-Nothing here is the only copy of anything: a file that SQLite cannot read, or that another version made, is removed
-and filled again. Where no file can be had (a full or read-only disk) it is kept in memory. It is written without
-waiting for the disk. When units go, the file is rebuilt without them, so that no term of theirs stays behind.
+Nothing here is the only copy of anything: a file that cannot be read, or that another version of remem made, is
+removed and filled again; where none can be had, memory does. It is written without waiting for the disk. When units go, it is
+rebuilt without them, so that no term of theirs stays. Who asks says of which version (`as_of`): a file that was begun
+anew meanwhile, or that somebody else changed, does not answer (Moved).
 """
 
 from __future__ import annotations
 
 import json
+import secrets
 import sqlite3
 import threading
 from array import array
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from heapq import nsmallest
-from pathlib import Path, PurePosixPath
 from typing import TypeAlias, TypeVar
 
 from memory_core.errors import StoreFailed
@@ -30,6 +30,7 @@ from memory_core.ids import PageId
 from memory_core.ledger.transcript import TranscriptState
 from memory_core.ranking import Holding, Places, Question, Shelf, Spot, pairs_of, scores, shelf
 from memory_core.search.hits import Hit
+from memory_core.search.index_place import IndexPlace
 from memory_core.search.index_rows import (
     POSITION_BITS,
     UNIT,
@@ -43,7 +44,6 @@ from memory_core.search.index_rows import (
 )
 from memory_core.search.parts import part_of
 from memory_core.search.sources import TALK, Source
-from memory_core.store.tree import Tree
 
 T = TypeVar("T")
 _Standing: TypeAlias = defaultdict[str, dict[int, bytes]]
@@ -71,17 +71,22 @@ _BUSY_S = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the index holds: the mark of every source by its place, and the state of the transcript."""
+    """What the index holds: the mark of every source by its place, the state of the transcript, its `version`."""
 
     marks: Mapping[str, str]
     transcript: TranscriptState
+    version: str = field(default="", compare=False)
+
+
+class Moved(Exception):
+    """The index is of another version than it was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Shelved:
     """What every question needs, as of one version: the shelf, and which numbers belong to which source."""
 
-    version: int
+    version: str
     shelf: Shelf
     start: Mapping[int, int]
     """The number of each source's first unit."""
@@ -89,33 +94,6 @@ class _Shelved:
     """Of every number its source."""
     pages: Mapping[int, tuple[PageId, str]]
     """Of every source its page, and in which state it was read."""
-
-
-@dataclass(frozen=True, slots=True)
-class IndexPlace:
-    """Where an index stands in a workspace. Raises OSError, StoreFailed."""
-
-    tree: Tree
-    file: PurePosixPath
-
-    @property
-    def path(self) -> Path:
-        """Its path, for SQLite."""
-        return self.tree.root / self.file
-
-    def exists(self) -> bool:
-        """Is there a file?"""
-        return self.tree.has(self.file)
-
-    def make(self) -> None:
-        """Let there be a file that its owner alone may read; SQLite's would be for everybody."""
-        with self.tree.folder(self.file.parent, create=True) as folder, suppress(FileExistsError):
-            self.tree.disk.close(self.tree.disk.create_file(self.file.name, folder))
-
-    def remove(self) -> None:
-        """Remove it, if it is there."""
-        with suppress(FileNotFoundError), self.tree.folder(self.file.parent) as folder:
-            self.tree.disk.unlink(self.file.name, folder)
 
 
 class IndexFile:
@@ -133,14 +111,21 @@ class IndexFile:
         """What it holds now."""
         return self._tried(self._known)
 
-    def update(self, gone: Collection[str], new: Iterable[Source], transcript: TranscriptState) -> None:
-        """Take sources away by their places, put new ones in the place of what was called so, all or nothing."""
-        new = tuple(new)
-        self._tried(lambda held: self._update(held, gone, new, transcript))
+    def update(
+        self, gone: Collection[str], new: Iterable[Source], transcript: TranscriptState, as_of: str | None = None
+    ) -> None:
+        """Take sources away by their places, put new ones in the place of what was called so, all or nothing.
 
-    def search(self, asked: Question, wanted: Callable[[PageId], bool], most: int) -> tuple[Hit, ...]:
-        """The best `most` hits on pages that are `wanted`, best first."""
-        return self._tried(lambda held: self._search(held, asked, wanted, most))
+        Raises Moved.
+        """
+        new = tuple(new)
+        self._tried(lambda held: self._update(held, gone, new, transcript, as_of))
+
+    def search(
+        self, asked: Question, wanted: Callable[[PageId], bool], most: int, as_of: str | None = None
+    ) -> tuple[Hit, ...]:
+        """The best `most` hits on pages that are `wanted`, best first. Raises Moved."""
+        return self._tried(lambda held: self._search(held, asked, wanted, most, as_of))
 
     def close(self) -> None:
         """Close the file; the next call opens it again."""
@@ -191,17 +176,24 @@ class IndexFile:
                 self._place.remove()
 
     def _known(self, held: sqlite3.Connection) -> Known:
+        version = _meta(held, "version")  # first: what changes meanwhile is another version
         marks = dict(held.execute("SELECT place, mark FROM sources"))
         arrived, _, revised = _meta(held, "transcript").partition(" ")
-        return Known(marks, TranscriptState(int(arrived or 0), int(revised or 0)))
+        return Known(marks, TranscriptState(int(arrived or 0), int(revised or 0)), version)
 
     def _update(
-        self, held: sqlite3.Connection, gone: Collection[str], new: Sequence[Source], transcript: TranscriptState
+        self,
+        held: sqlite3.Connection,
+        gone: Collection[str],
+        new: Sequence[Source],
+        transcript: TranscriptState,
+        as_of: str | None,
     ) -> None:
-        before = dict(held.execute("SELECT place, id FROM sources"))
-        replaced = [before[place] for place in {*gone, *(one.place for one in new)} if place in before]
         held.execute("BEGIN IMMEDIATE")
         try:
+            _is_of(held, as_of)
+            before = dict(held.execute("SELECT place, id FROM sources"))
+            replaced = [before[place] for place in {*gone, *(one.place for one in new)} if place in before]
             went = self._take_away(held, replaced)
             came, standing = set[UnitRow](), _Standing(dict)
             for one in new:
@@ -210,7 +202,7 @@ class IndexFile:
             rows = ((term, *one) for term in sorted(standing) for one in standing[term].items())
             held.executemany("INSERT INTO postings VALUES (?, ?, ?)", rows)
             _keep(held, "transcript", f"{transcript.arrived} {transcript.revised}")
-            _keep(held, "version", str(int(_meta(held, "version") or 0) + 1))
+            _keep(held, "version", secrets.token_hex(8))
             held.execute("COMMIT")
         except BaseException:
             held.execute("ROLLBACK")
@@ -250,6 +242,18 @@ class IndexFile:
         return set(written)
 
     def _search(
+        self,
+        held: sqlite3.Connection,
+        asked: Question,
+        wanted: Callable[[PageId], bool],
+        most: int,
+        as_of: str | None,
+    ) -> tuple[Hit, ...]:
+        with _one_moment(held):
+            _is_of(held, as_of)
+            return self._ranked(held, asked, wanted, most)
+
+    def _ranked(
         self, held: sqlite3.Connection, asked: Question, wanted: Callable[[PageId], bool], most: int
     ) -> tuple[Hit, ...]:
         shelved = self._shelf(held)
@@ -270,7 +274,7 @@ class IndexFile:
 
     def _shelf(self, held: sqlite3.Connection) -> _Shelved:
         """The shelf of this version, kept until the next."""
-        version = int(_meta(held, "version") or 0)
+        version = _meta(held, "version")
         if self._shelved is None or self._shelved.version != version:
             before, self._spots = self._spots, {}
             spots: list[Spot] = []
@@ -285,6 +289,22 @@ class IndexFile:
                 sources += [row] * len(own)
             self._shelved = _Shelved(version, shelf(spots), start, sources, pages)
         return self._shelved
+
+
+@contextmanager
+def _one_moment(held: sqlite3.Connection) -> Iterator[None]:
+    """What is read in the block is of one moment."""
+    held.execute("BEGIN")
+    try:
+        yield
+    finally:
+        with suppress(sqlite3.Error):
+            held.execute("ROLLBACK")
+
+
+def _is_of(held: sqlite3.Connection, version: str | None) -> None:
+    if version is not None and _meta(held, "version") != version:
+        raise Moved
 
 
 def _places(held: sqlite3.Connection, shelved: _Shelved, asked: Question) -> Places:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 import sqlite3
 import sys
 from dataclasses import asdict
@@ -18,6 +19,7 @@ from memory_core.ids import MessageKey, PageId
 from memory_core.layouts import Form
 from memory_core.ledger.transcript import TranscriptState
 from memory_core.ranking import scores, shares
+from memory_core.search import scope_search
 from memory_core.search.index_file import IndexFile
 from memory_core.search.parts import Placed, held
 from memory_core.search.question import question
@@ -168,6 +170,23 @@ async def test_a_file_that_cannot_be_used_is_made_anew(tmp_path: Path, damage: s
     async with memory(tmp_path) as one:
         assert await one.finds("redis") == ["- redis for the cache"]
         assert await one.finds("friday lunch") == ["- lunch on friday"]
+
+
+def test_an_update_of_the_rules_begins_every_index_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fingerprint is of all our files that decide what a page's terms and units are."""
+    ours = Path(scope_search.__file__).parent.parent
+    for folder in ("search", "forms"):
+        shutil.copytree(ours / folder, tmp_path / folder)
+    for module in ours.glob("*.py"):
+        shutil.copy(module, tmp_path)
+    monkeypatch.setattr(scope_search, "__file__", str(tmp_path / "search/scope_search.py"))
+    before = scope_search._rules()
+    assert before == scope_search._OURS
+    for name in ("terms.py", "loanwords.py", "spoken_dates.py", "forms/units.py", "search/sources.py"):
+        with (tmp_path / name).open("a", encoding="utf-8") as file:
+            file.write("# another rule\n")
+        assert scope_search._rules() != before, name
+        before = scope_search._rules()
 
 
 @pytest.mark.asyncio
