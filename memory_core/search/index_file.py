@@ -3,7 +3,7 @@
     meta       `made_by`: what made it (anything else begins it anew); `version`, which grows with every update;
                the state of the transcript that it holds
     sources    a page or a piece of talk: its state, and of every unit what ranking must know (Spot), as JSON
-    units      each unit's text, as JSON; read only for what is shown
+    units      each unit; read only for what is shown
     postings   per term and source where it stands: for each place one number of 64 bits, unit, position and weight
 
 Nothing here is the only copy of anything: a file that SQLite cannot read, or that another version made, is removed
@@ -23,7 +23,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from heapq import nsmallest
 from pathlib import Path, PurePosixPath
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from memory_core.errors import StoreFailed
 from memory_core.ids import PageId
@@ -32,18 +32,22 @@ from memory_core.ranking import Holding, Places, Question, Shelf, Spot, pairs_of
 from memory_core.search.hits import Hit
 from memory_core.search.index_rows import (
     POSITION_BITS,
+    UNIT,
     WEIGHT_BITS,
+    UnitRow,
     placed_of,
     postings,
     spot_of,
     spot_row,
-    unit_text,
+    unit_row,
 )
 from memory_core.search.parts import part_of
 from memory_core.search.sources import TALK, Source
 from memory_core.store.tree import Tree
 
 T = TypeVar("T")
+_Standing: TypeAlias = defaultdict[str, dict[int, bytes]]
+"""Where each term stands in the sources, by their ids."""
 
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
@@ -51,14 +55,15 @@ _TABLES = (
         id INTEGER PRIMARY KEY, place TEXT NOT NULL UNIQUE, page TEXT NOT NULL, mark TEXT NOT NULL,
         sha256 TEXT NOT NULL, spots TEXT NOT NULL
     )""",
-    """CREATE TABLE IF NOT EXISTS units (
-        source INTEGER NOT NULL, number INTEGER NOT NULL, unit TEXT NOT NULL, PRIMARY KEY (source, number)
-    ) WITHOUT ROWID""",
+    f"CREATE TABLE IF NOT EXISTS units (source, number, {UNIT}, PRIMARY KEY (source, number)) WITHOUT ROWID",
     """CREATE TABLE IF NOT EXISTS postings (
         term TEXT NOT NULL, source INTEGER NOT NULL, places BLOB NOT NULL, PRIMARY KEY (term, source)
     ) WITHOUT ROWID""",
 )
 _SETTINGS = ("journal_mode = DELETE", "synchronous = OFF", "secure_delete = ON", "temp_store = MEMORY")
+# Put together from our own constant only (hence the noqa's).
+_PUT_UNIT = f"INSERT INTO units VALUES (?, ?{', ?' * len(UNIT.split(','))})"  # noqa: S608
+_UNITS = f"SELECT {UNIT} FROM units WHERE source = ?"  # noqa: S608
 _MOST_TERMS = 400
 """How many terms one statement asks for."""
 _BUSY_S = 5.0
@@ -198,11 +203,12 @@ class IndexFile:
         held.execute("BEGIN IMMEDIATE")
         try:
             went = self._take_away(held, replaced)
-            came, standing = set[str](), list[tuple[str, int, bytes]]()
+            came, standing = set[UnitRow](), _Standing(dict)
             for one in new:
                 came |= self._put(held, one, standing)
             # In the order of their key: a tree that is filled from one end is not split and mended all over.
-            held.executemany("INSERT INTO postings VALUES (?, ?, ?)", sorted(standing))
+            rows = ((term, *one) for term in sorted(standing) for one in standing[term].items())
+            held.executemany("INSERT INTO postings VALUES (?, ?, ?)", rows)
             _keep(held, "transcript", f"{transcript.arrived} {transcript.revised}")
             _keep(held, "version", str(int(_meta(held, "version") or 0) + 1))
             held.execute("COMMIT")
@@ -212,11 +218,11 @@ class IndexFile:
         if went - came:
             held.execute("VACUUM")
 
-    def _take_away(self, held: sqlite3.Connection, sources: Sequence[int]) -> set[str]:
+    def _take_away(self, held: sqlite3.Connection, sources: Sequence[int]) -> set[UnitRow]:
         """Remove sources with all that is known of them; the units that went."""
-        went = set[str]()
+        went = set[UnitRow]()
         for source in sources:
-            went.update(row[0] for row in held.execute("SELECT unit FROM units WHERE source = ?", (source,)))
+            went.update(held.execute(_UNITS, (source,)))
             held.execute("DELETE FROM units WHERE source = ?", (source,))
             held.execute("DELETE FROM sources WHERE id = ?", (source,))
         if sources:
@@ -225,7 +231,7 @@ class IndexFile:
             )
         return went
 
-    def _put(self, held: sqlite3.Connection, source: Source, standing: list[tuple[str, int, bytes]]) -> set[str]:
+    def _put(self, held: sqlite3.Connection, source: Source, standing: _Standing) -> set[UnitRow]:
         """Add a source; its units. Where its terms stand is told in `standing`."""
         parts = [part_of(one) for one in source.placed]
         sha256 = source.placed[0].sha256 if source.placed else ""
@@ -237,9 +243,10 @@ class IndexFile:
             ).lastrowid
             or 0
         )
-        written = [unit_text(one) for one in source.placed]
-        held.executemany("INSERT INTO units VALUES (?, ?, ?)", [(row, at, text) for at, text in enumerate(written)])
-        standing += [(term, row, places.tobytes()) for term, places in postings(parts).items()]
+        written = [unit_row(one) for one in source.placed]
+        held.executemany(_PUT_UNIT, [(row, at, *unit) for at, unit in enumerate(written)])
+        for term, places in postings(parts).items():
+            standing[term][row] = places
         return set(written)
 
     def _search(
@@ -257,10 +264,8 @@ class IndexFile:
         hits = []
         for _, _, number, score in nsmallest(most, ranked, key=lambda one: one[:3]):
             source = shelved.sources[number]
-            row = held.execute(
-                "SELECT unit FROM units WHERE source = ? AND number = ?", (source, number - shelved.start[source])
-            ).fetchone()
-            hits.append(Hit(placed_of(*shelved.pages[source], row[0]), number, score.value, score.shared, score.kin))
+            row = held.execute(f"{_UNITS} AND number = ?", (source, number - shelved.start[source])).fetchone()
+            hits.append(Hit(placed_of(*shelved.pages[source], row), number, score.value, score.shared, score.kin))
         return tuple(hits)
 
     def _shelf(self, held: sqlite3.Connection) -> _Shelved:

@@ -78,9 +78,22 @@ class Part:
 def part_of(placed: Placed) -> Part:
     """A unit as ranking sees it."""
     unit = placed.unit
-    together = placed.talk or unit.record or "\n".join((placed.page, *unit.context))
-    at = placed.at if placed.at is not None else _ordinal(unit.day)
-    return _part(unit, together, at, said=placed.message is not None)
+    title = Run(terms(unit.title), _TITLE if unit.record else 1)
+    body = Run(terms(_body(unit, said=placed.message is not None)))
+    spot = Spot(
+        len(title.terms) + len(body.terms),
+        placed.talk or unit.record or "\n".join((placed.page, *unit.context)),
+        placed.at if placed.at is not None else _ordinal(unit.day),
+        _speaker(unit.said_by),
+        unit.body.endswith(QUESTION),
+        _NUMBER.search(unit.body) is not None,
+        _TIME.search(unit.body) is not None,
+    )
+    return Part(spot, (title, body, Run(terms(unit.words), joined=False)))
+
+
+_remembered = lru_cache(maxsize=8192)(part_of)
+"""For what is loaded again with every message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,28 +116,12 @@ class Held:
 
 def held(placed: Sequence[Placed]) -> Held:
     """Units ready for questions, in their order."""
-    parts = [part_of(one) for one in placed]
+    parts = [_remembered(one) for one in placed]
     return Held(
         shelf([part.spot for part in parts]),
         tuple(part.counts() for part in parts),
         tuple(part.pairs() for part in parts),
     )
-
-
-@lru_cache(maxsize=8192)
-def _part(unit: Unit, session: str, at: float | None, *, said: bool) -> Part:
-    title = Run(terms(unit.title), _TITLE if unit.record else 1)
-    body = Run(terms(_body(unit, said=said)))
-    spot = Spot(
-        len(title.terms) + len(body.terms),
-        session,
-        at,
-        _speaker(unit.said_by),
-        unit.body.endswith(QUESTION),
-        _NUMBER.search(unit.body) is not None,
-        _TIME.search(unit.body) is not None,
-    )
-    return Part(spot, (title, body, Run(terms(unit.words), joined=False)))
 
 
 def _body(unit: Unit, *, said: bool) -> str:
