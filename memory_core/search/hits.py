@@ -25,6 +25,7 @@ WEAK = 0.2
 
 _TOLD = 0.8
 """What holds this part of a line's terms tells it."""
+_SAID = 2
 _NOTES = ("journal/", "archive/", "daily-")
 """The pages of days: what lasts of them stands on another page."""
 _DAILY = re.compile(r"- [0-9-]{10}: ")
@@ -107,27 +108,27 @@ def distinct(hits: Sequence[Hit]) -> tuple[Hit, ...]:
     ranks = [_rank(hit) for hit in hits]
     if len(set(ranks)) < 2:
         return tuple(hits)
-    told = [frozenset(terms(f"{hit.placed.unit.title} {hit.placed.unit.body}")) for hit in hits]
-    return tuple(
-        hit
-        for hit, rank in zip(hits, ranks, strict=True)
-        if not rank
-        or not any(other < rank and _tells(words, hit.placed.unit) for other, words in zip(ranks, told, strict=True))
-    )
+    better = [(rank, _words(hit.placed.unit)) for hit, rank in zip(hits, ranks, strict=True) if rank < _SAID]
+    return tuple(hit for hit, rank in zip(hits, ranks, strict=True) if not (rank and _is_told(hit, rank, better)))
 
 
-def _tells(words: frozenset[str], unit: Unit) -> bool:
-    """Do these words say what the unit says, whoever said it?"""
+def _words(unit: Unit) -> frozenset[str]:
+    return frozenset(terms(f"{unit.title} {unit.body}"))
+
+
+def _is_told(hit: Hit, rank: int, better: Sequence[tuple[int, frozenset[str]]]) -> bool:
+    """Does a better source say what the hit says, whoever said it? A record says its title as well, a line none."""
+    unit = hit.placed.unit
     body = _DAILY.sub("", unit.body)
-    said = frozenset(terms(f"{unit.title} {body}" if unit.record else body))
+    said = _words(unit) if unit.record else frozenset(terms(body))
     said = said - frozenset(terms(unit.source)) or said
-    return len(said & words) >= _TOLD * len(said)
+    return any(other < rank and len(said & words) >= _TOLD * len(said) for other, words in better)
 
 
 def _rank(hit: Hit) -> int:
     """0: what is known now; 1: what was noted on a day; 2: what was said."""
     if hit.placed.message is not None:
-        return 2
+        return _SAID
     return 1 if hit.placed.page.startswith(_NOTES) else 0
 
 

@@ -6,9 +6,9 @@
     postings   per term and source where it stands: for each place one number of 64 bits, unit, position and weight
 
 Nothing here is the only copy of anything: a file that cannot be read, or that another version of remem made, is
-removed and filled again; where none can be had, memory does. It is written without waiting for the disk. When units go, it is
-rebuilt without them, so that no term of theirs stays. Who asks says of which version (`as_of`): a file that was begun
-anew meanwhile, or that somebody else changed, does not answer (Moved).
+removed and filled again; where none can be had, memory does. It is written without waiting for the disk. When units
+go, it is rebuilt without them. Who asks says of which version (`as_of`): a file that was begun anew meanwhile, or that
+somebody else changed, does not answer (Moved).
 """
 
 from __future__ import annotations
