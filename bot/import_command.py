@@ -161,7 +161,9 @@ def chosen(history: History, wanted: Sequence[str]) -> tuple[Wanted, ...]:
     for text in wanted:
         title, _, name = text.rpartition("=") if "=" in text else (text, "", "")
         room = _room(history, title.strip())
-        found[room] = Wanted(room, name.strip())
+        one = Wanted(room, name.strip())
+        if found.setdefault(room, one) != one:
+            raise BadInput(f"{room.title or room.key} was asked for twice, under two names; give it one.")
     return tuple(found.values())
 
 
@@ -280,7 +282,7 @@ def _merged(history: History, parts: Sequence[tuple[Placed, Counted]]) -> Iterat
 async def _claimed(app: App, one: Placed) -> GroupScope:
     """The room's group, its name given out now if it has none. Raises BadInput where it may have no memory."""
     if (await app.parts.intake.room(one.room.key)).stopped:
-        raise BadInput(f"A member stopped recording in {one.room.title}; `/remem start` there allows it again.")
+        raise BadInput(f"A member stopped recording in {one.room.title}: nothing of it may be kept. Leave it out.")
     room = replace(one.room, title=one.name) if one.wish else one.room
     placed = await app.parts.rooms.place(room, Author(app.parts.me(room.key.platform), "remem", Voice.SELF))
     if not isinstance(placed.scope, GroupScope):

@@ -85,12 +85,17 @@ class Upkeep:
 
     async def _revise(self) -> None:
         """Take what is gone out of every index of search: what a hand removed, and what a stop came between."""
+        searches = self._handles.searches
         try:
             known = await self._intake.known()
-            for scope in await asyncio.to_thread(self._handles.searches.kept, known):
-                await self.revise(scope)
+            for name in await asyncio.to_thread(searches.remove_others, known):
+                _log.info("an index of search that belongs to nobody was removed", file=name)
+            kept = await asyncio.to_thread(searches.kept, known)
         except RememError as refused:
             _log.error("what is gone may stand in an index of search still", why=str(refused))
+            return
+        for scope in kept:
+            await self.revise(scope)
 
     async def overview(self, *, now: bool = False) -> None:
         """Write the overview if a save made it old and the last one is a minute ago; `now`: in any case."""

@@ -29,7 +29,7 @@ from types import MappingProxyType
 from memory_core import zone_names
 from memory_core.clock import day_in
 from memory_core.conventions import conventions_in, is_convention
-from memory_core.errors import Denied, PageBlocked, UnknownPage
+from memory_core.errors import Denied, PageBlocked, StoreError, UnknownPage
 from memory_core.forms.tasks import Task
 from memory_core.forms.tasks import parse as parse_tasks
 from memory_core.handle import Handle
@@ -110,14 +110,21 @@ async def fingerprint(handle: Handle, page: PageId) -> str:
 
 
 async def revise_search(handle: Handle) -> None:
-    """Let the search index of the scope, if it has one, hold nothing that is gone. Raises StoreError, LedgerError."""
+    """Let the search index of the scope, if it has one, hold nothing that is gone. Raises StoreError, LedgerError.
+
+    One that cannot be brought up to date, because pages cannot be read, is thrown away.
+    """
     if not await asyncio.to_thread(handle.searches.has, handle.scope):
         return
-    opened = await open_index(handle)
-    if opened is None:
+    try:
+        opened = await open_index(handle)
+        if opened is not None:
+            await opened.catch_up()
+            return
+    except StoreError:
         await asyncio.to_thread(handle.searches.remove, handle.scope)
-    else:
-        await opened.catch_up()
+        raise
+    await asyncio.to_thread(handle.searches.remove, handle.scope)
 
 
 async def persona(handle: Handle) -> str:
@@ -235,7 +242,8 @@ class OpenIndex:
         def wanted(page: PageId) -> bool:
             return page == TALK or (page not in dead and (not recent or self._is_recent(page)))
 
-        hits = await self._search.find(words, unread, wanted)
+        today = day_in(self.zone, self._handle.clock.now())
+        hits = await self._search.find(words, unread, wanted, today=today)
         return tuple(hit for hit in hits if hit.placed.message is None or hit.placed.message not in without)
 
     async def units(self, unread: list[str], pages: Sequence[PageId]) -> tuple[Placed, ...]:

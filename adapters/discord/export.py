@@ -175,6 +175,6 @@ def _entry(opened: BinaryIO, file: _File, at: int) -> Json:
         message = json.loads(opened.read(file.lengths[at]))
     except ValueError:
         message = None
-    if not isinstance(message, dict) or native(message, "id") != str(file.ids[at]):
+    if not isinstance(message, dict) or int(native(message, "id") or -1) != file.ids[at]:
         raise BadInput(f"{file.path} was changed while it was read; give a file that stays as it is.")
     return message

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from adapters.discord.readable import named
-from adapters.history import DELETED
+from adapters.history import DELETED, EARLIEST, LATEST
 from adapters.messages import Attachment, Author, Happening, Incoming, Room
 from adapters.payload import Json, flag, part, parts, string, whole
 from memory_core.ids import Conversation, EventKey, PersonKey, RoomKey, RoomKind, message_key
@@ -77,12 +77,13 @@ def place_of(header: Json) -> tuple[Room, Conversation] | None:
 
 
 def sent_at(message: object) -> datetime | None:
-    """When it was posted; None where that cannot be read."""
+    """When it was posted; None where that cannot be read, or cannot be."""
     try:
         moment = datetime.fromisoformat(string(message, "timestamp"))
-        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+        at = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
         return None
+    return at if EARLIEST <= at < LATEST else None
 
 
 def wrong_with(message: object) -> str:

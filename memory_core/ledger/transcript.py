@@ -5,7 +5,8 @@
     entries   those messages with their text
 
 A message that was deleted or erased is in none of them. The numbers belong to one ledger file: after another one was
-put in its place (a backup, one begun anew) they say nothing about what was derived from the first.
+put in its place (a backup, one begun anew) they say nothing about what was derived from the first; nor do the numbers
+of the outline, but for the times in it.
 """
 
 from __future__ import annotations

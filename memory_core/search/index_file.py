@@ -1,40 +1,45 @@
 """One scope's search index: an SQLite file that can be thrown away at any time. Blocking: call it in a thread.
 
-    meta       `made_by`: what made it (anything else begins it anew); `version`, which grows with every update;
-               the state of the transcript that it holds
+    meta       what made it (anything else begins it anew), its version, the state of the transcript that it holds
     sources    a page or a piece of talk: its state, and of every unit what ranking must know (Spot), as JSON
-    units      each unit's text, as JSON; read only for what is shown
+    units      each unit; read only for what is shown
     postings   per term and source where it stands: for each place one number of 64 bits, unit, position and weight
     vectors    only with an embedder: what each unit means (search/vectors.py)
 
-Nothing here is the only copy of anything: a file that SQLite cannot read, or that another version made, is removed
-and filled again. Where no file can be had (a full or read-only disk) it is kept in memory. It is written without
-waiting for the disk. When units go, the file is rebuilt without them, so that no term of theirs stays behind.
+Nothing here is the only copy of anything: a file that cannot be read, or that another version of remem made, is
+removed and filled again; where none can be had, memory does. It is written without waiting for the disk. When units
+go, it is rebuilt without them. Who asks says of which version (`as_of`): a file that was begun anew meanwhile, or
+that somebody else changed, does not answer (Moved).
 """
 
 from __future__ import annotations
 
 import json
+import secrets
 import sqlite3
 import threading
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from heapq import nsmallest
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from memory_core.errors import StoreFailed
 from memory_core.ids import PageId
 from memory_core.ledger.transcript import TranscriptState
-from memory_core.ranking import Shelf, Spot, scores, shelf
+from memory_core.ranking import Question, Shelf, Spot, scores, shelf
 from memory_core.search.hits import Hit
+from memory_core.search.index_meta import keep, meta, one_moment, require
 from memory_core.search.index_place import IndexPlace
 from memory_core.search.index_rows import (
+    UNIT,
+    UnitRow,
     placed_of,
     postings,
     spot_of,
     spot_row,
-    unit_text,
+    unit_row,
 )
 from memory_core.search.index_terms import places_of
 from memory_core.search.parts import Placed, part_of
@@ -45,6 +50,8 @@ if TYPE_CHECKING:  # there is none, unless an embedder is set
     from memory_core.search.vectors import Due, Vectors
 
 T = TypeVar("T")
+_Standing: TypeAlias = defaultdict[str, dict[int, bytes]]
+"""Where each term stands in the sources, by their ids."""
 
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
@@ -52,38 +59,32 @@ _TABLES = (
         id INTEGER PRIMARY KEY, place TEXT NOT NULL UNIQUE, page TEXT NOT NULL, mark TEXT NOT NULL,
         sha256 TEXT NOT NULL, spots TEXT NOT NULL
     )""",
-    """CREATE TABLE IF NOT EXISTS units (
-        source INTEGER NOT NULL, number INTEGER NOT NULL, unit TEXT NOT NULL, PRIMARY KEY (source, number)
-    ) WITHOUT ROWID""",
+    f"CREATE TABLE IF NOT EXISTS units (source, number, {UNIT}, PRIMARY KEY (source, number)) WITHOUT ROWID",
     """CREATE TABLE IF NOT EXISTS postings (
         term TEXT NOT NULL, source INTEGER NOT NULL, places BLOB NOT NULL, PRIMARY KEY (term, source)
     ) WITHOUT ROWID""",
 )
 _SETTINGS = ("journal_mode = DELETE", "synchronous = OFF", "secure_delete = ON", "temp_store = MEMORY")
+# Put together from our own constant only (hence the noqa's).
+_PUT_UNIT = f"INSERT INTO units VALUES (?, ?{', ?' * len(UNIT.split(','))})"  # noqa: S608
+_UNITS = f"SELECT {UNIT} FROM units WHERE source = ?"  # noqa: S608
 _BUSY_S = 5.0
-_MOST_FAILURES = 2
-"""After so many, one upon the other, no file is tried any more."""
-
-
-class BegunAnew(Exception):
-    """The file could not be used and is empty now: what was known of it holds no longer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the index holds: the mark of every source by its place, and the state of the transcript. `begun` tells
-    of which file, for one that fails is begun anew and holds nothing of this."""
+    """What the index holds: the mark of every source by its place, the state of the transcript, its `version`."""
 
     marks: Mapping[str, str]
     transcript: TranscriptState
-    begun: int = field(default=0, compare=False)
+    version: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class _Shelved:
     """What every question needs, as of one version: the shelf, and which numbers belong to which source."""
 
-    version: int
+    version: str
     shelf: Shelf
     start: Mapping[int, int]
     """The number of each source's first unit."""
@@ -104,39 +105,40 @@ class IndexFile:
         self._shelved: _Shelved | None = None
         self._spots: dict[str, list[Spot]] = {}  # of the last shelf, by `sources.spots`: most stay as they are
         self._lock = threading.Lock()
-        self._begun = self._failed = 0
 
     def known(self) -> Known:
         """What it holds now."""
         return self._tried(self._known)
 
     def update(
-        self,
-        gone: Collection[str],
-        new: Iterable[Source],
-        transcript: TranscriptState,
-        known: Known | None = None,
+        self, gone: Collection[str], new: Iterable[Source], transcript: TranscriptState, as_of: str | None = None
     ) -> None:
         """Take sources away by their places, put new ones in the place of what was called so, all or nothing.
 
-        Raises BegunAnew when what is `known` of it holds no longer.
+        Raises Moved.
         """
         new = tuple(new)
-        self._tried(lambda held: self._update(held, gone, new, transcript), known)
+        self._tried(lambda held: self._update(held, gone, new, transcript, as_of))
 
     def search(
         self,
-        asked: Sequence[str],
+        asked: Question,
         wanted: Callable[[PageId], bool],
         most: int,
+        as_of: str | None = None,
         meant: Vector | None = None,
-        known: Known | None = None,
     ) -> tuple[Hit, ...]:
         """The best `most` hits on pages that are `wanted`, best first; `meant` is the vector of the question.
 
-        Raises BegunAnew when what is `known` of it holds no longer.
+        Raises Moved.
         """
-        return self._tried(lambda held: self._search(held, asked, wanted, most, meant), known)
+
+        def search(held: sqlite3.Connection) -> tuple[Hit, ...]:
+            with one_moment(held):
+                require(held, as_of)
+                return self._ranked(held, asked, wanted, most, meant)
+
+        return self._tried(search)
 
     @property
     def lacks_vectors(self) -> bool:
@@ -163,25 +165,17 @@ class IndexFile:
         with self._lock:
             self._shut()
 
-    def _tried(self, work: Callable[[sqlite3.Connection], T], known: Known | None = None) -> T:
+    def _tried(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Do the work; a file that cannot be used is begun anew, then given up for the memory of this process."""
         with self._lock:
-            while True:
-                if known is not None and known.begun != self._begun:
-                    raise BegunAnew
+            for _ in range(2):
                 try:
-                    done = work(self._opened())
+                    return work(self._opened())
                 except (sqlite3.Error, OSError, ValueError, StoreFailed):
                     self._shut()
                     self._remove()
-                    self._begun, self._failed = self._begun + 1, self._failed + 1
-                    if self._failed > _MOST_FAILURES:
-                        raise
-                    if self._failed == _MOST_FAILURES:
-                        self._place = None
-                else:
-                    self._failed = self._failed if known is None else 0
-                    return done
+            self._place = None
+            return work(self._opened())
 
     def _opened(self) -> sqlite3.Connection:
         if self._connection is not None:
@@ -199,9 +193,9 @@ class IndexFile:
             held.execute(table)
         if self._vectors is not None:
             self._vectors.begin(held)
-        if _meta(held, "made_by") not in (self._made_by, ""):
+        if meta(held, "made_by") not in (self._made_by, ""):
             raise sqlite3.DatabaseError("another version made the index")
-        _keep(held, "made_by", self._made_by)
+        keep(held, "made_by", self._made_by)
         return held
 
     def _shut(self) -> None:
@@ -217,28 +211,36 @@ class IndexFile:
                 self._place.remove()
 
     def _known(self, held: sqlite3.Connection) -> Known:
+        version = meta(held, "version")  # first: what changes meanwhile is another version
         marks = dict(held.execute("SELECT place, mark FROM sources"))
-        arrived, _, revised = _meta(held, "transcript").partition(" ")
-        return Known(marks, TranscriptState(int(arrived or 0), int(revised or 0)), self._begun)
+        arrived, _, revised = meta(held, "transcript").partition(" ")
+        return Known(marks, TranscriptState(int(arrived or 0), int(revised or 0)), version)
 
     def _update(
-        self, held: sqlite3.Connection, gone: Collection[str], new: Sequence[Source], transcript: TranscriptState
+        self,
+        held: sqlite3.Connection,
+        gone: Collection[str],
+        new: Sequence[Source],
+        transcript: TranscriptState,
+        as_of: str | None,
     ) -> None:
-        before = dict(held.execute("SELECT place, id FROM sources"))
-        replaced = [before[place] for place in {*gone, *(one.place for one in new)} if place in before]
         held.execute("BEGIN IMMEDIATE")
         try:
+            require(held, as_of)
+            before = dict(held.execute("SELECT place, id FROM sources"))
+            replaced = [before[place] for place in {*gone, *(one.place for one in new)} if place in before]
             taken = self._vectors.take_away(held, replaced) if self._vectors is not None else {}
             went = self._take_away(held, replaced)
-            came, standing = set[str](), list[tuple[str, int, bytes]]()
+            came, standing = set[UnitRow](), _Standing(dict)
             for one in new:
                 came |= self._put(held, one, standing)
             # In the order of their key: a tree that is filled from one end is not split and mended all over.
-            held.executemany("INSERT INTO postings VALUES (?, ?, ?)", sorted(standing))
+            rows = ((term, *one) for term in sorted(standing) for one in standing[term].items())
+            held.executemany("INSERT INTO postings VALUES (?, ?, ?)", rows)
             if self._vectors is not None:
                 self._vectors.put_back(held, taken, [one.place for one in new])
-            _keep(held, "transcript", f"{transcript.arrived} {transcript.revised}")
-            _keep(held, "version", str(int(_meta(held, "version") or 0) + 1))
+            keep(held, "transcript", f"{transcript.arrived} {transcript.revised}")
+            keep(held, "version", secrets.token_hex(8))
             held.execute("COMMIT")
         except BaseException:
             held.execute("ROLLBACK")
@@ -246,11 +248,11 @@ class IndexFile:
         if went - came:
             held.execute("VACUUM")
 
-    def _take_away(self, held: sqlite3.Connection, sources: Sequence[int]) -> set[str]:
+    def _take_away(self, held: sqlite3.Connection, sources: Sequence[int]) -> set[UnitRow]:
         """Remove sources with all that is known of them; the units that went."""
-        went = set[str]()
+        went = set[UnitRow]()
         for source in sources:
-            went.update(row[0] for row in held.execute("SELECT unit FROM units WHERE source = ?", (source,)))
+            went.update(held.execute(_UNITS, (source,)))
             held.execute("DELETE FROM units WHERE source = ?", (source,))
             held.execute("DELETE FROM sources WHERE id = ?", (source,))
         if sources:
@@ -259,7 +261,7 @@ class IndexFile:
             )
         return went
 
-    def _put(self, held: sqlite3.Connection, source: Source, standing: list[tuple[str, int, bytes]]) -> set[str]:
+    def _put(self, held: sqlite3.Connection, source: Source, standing: _Standing) -> set[UnitRow]:
         """Add a source; its units. Where its terms stand is told in `standing`."""
         parts = [part_of(one) for one in source.placed]
         sha256 = source.placed[0].sha256 if source.placed else ""
@@ -271,15 +273,16 @@ class IndexFile:
             ).lastrowid
             or 0
         )
-        written = [unit_text(one) for one in source.placed]
-        held.executemany("INSERT INTO units VALUES (?, ?, ?)", [(row, at, text) for at, text in enumerate(written)])
-        standing += [(term, row, places.tobytes()) for term, places in postings(parts).items()]
+        written = [unit_row(one) for one in source.placed]
+        held.executemany(_PUT_UNIT, [(row, at, *unit) for at, unit in enumerate(written)])
+        for term, places in postings(parts).items():
+            standing[term][row] = places
         return set(written)
 
-    def _search(
+    def _ranked(
         self,
         held: sqlite3.Connection,
-        asked: Sequence[str],
+        asked: Question,
         wanted: Callable[[PageId], bool],
         most: int,
         meant: Vector | None,
@@ -291,7 +294,7 @@ class IndexFile:
         ranked = [
             (-score.value, -(shelved.shelf.spots[number].at or 0), number, score)
             for number, score in scores(shelved.shelf, places, asked).items()
-            if (source := shelved.sources[number]) in allowed and (score.shared or source in talks)
+            if (source := shelved.sources[number]) in allowed and (score.shared or score.kin or source in talks)
         ]
         if meant is None or self._vectors is None:
             best = nsmallest(most, ranked, key=lambda one: one[:3])
@@ -302,13 +305,13 @@ class IndexFile:
             words = {number: score for _, _, number, score in sorted(ranked, key=lambda one: one[:3])}
             first = self._vectors.fused(words, nearest, most)
         return tuple(
-            Hit(_placed(held, shelved, number), number, value, score.shared, score.value, near)
+            Hit(_placed(held, shelved, number), number, value, score.shared, score.kin, score.value, near)
             for number, value, score, near in first
         )
 
     def _shelf(self, held: sqlite3.Connection) -> _Shelved:
         """The shelf of this version, kept until the next."""
-        version = int(_meta(held, "version") or 0)
+        version = meta(held, "version")
         if self._shelved is None or self._shelved.version != version:
             before, self._spots = self._spots, {}
             spots: list[Spot] = []
@@ -328,16 +331,5 @@ class IndexFile:
 def _placed(held: sqlite3.Connection, shelved: _Shelved, number: int) -> Placed:
     """The unit of a number."""
     source = shelved.sources[number]
-    row = held.execute(
-        "SELECT unit FROM units WHERE source = ? AND number = ?", (source, number - shelved.start[source])
-    ).fetchone()
-    return placed_of(*shelved.pages[source], row[0])
-
-
-def _meta(held: sqlite3.Connection, name: str) -> str:
-    row = held.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
-    return str(row[0]) if row is not None else ""
-
-
-def _keep(held: sqlite3.Connection, name: str, value: str) -> None:
-    held.execute("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)", (name, value))
+    row = held.execute(f"{_UNITS} AND number = ?", (source, number - shelved.start[source])).fetchone()
+    return placed_of(*shelved.pages[source], row)

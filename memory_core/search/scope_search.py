@@ -16,8 +16,9 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import tzinfo
+from datetime import date, tzinfo
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from memory_core.errors import StoreError, StoreFailed
@@ -26,9 +27,11 @@ from memory_core.layouts import Layout, Table
 from memory_core.ledger.base import ScopeLedger
 from memory_core.lock import PROGRAM
 from memory_core.search.hits import Hit, distinct
-from memory_core.search.index_file import BegunAnew, IndexFile, Known
-from memory_core.search.index_place import IndexPlace
+from memory_core.search.index_file import IndexFile, Known
+from memory_core.search.index_meta import Moved
+from memory_core.search.index_place import JOURNAL, IndexPlace
 from memory_core.search.parts import Placed
+from memory_core.search.question import question
 from memory_core.search.sources import (
     Piece,
     Source,
@@ -41,7 +44,7 @@ from memory_core.search.sources import (
 )
 from memory_core.store.base import State, Store
 from memory_core.store.tree import Tree
-from memory_core.terms import asked, terms
+from memory_core.terms import terms
 
 if TYPE_CHECKING:
     from memory_core.search.meaning import Meaning
@@ -52,12 +55,27 @@ FOLDER = PROGRAM / "search"
 """Where the indexes are; they may be thrown away at any time."""
 MOST = 60
 """How many hits one search hands out."""
-_FORMAT = 1
+_FORMAT = 2
 _PROBE = (
     "Ana chose Redis v2.3 for foo_bar's 部署服务 キャッシュ, geändert am 2026-04-06; running at 15:30 "
     "資料庫移轉 締め切りを決めた サーバー 배포를 정했다 四月六日 下午三点 金曜日 三十天 百分之五 월요일"
 )
+_RULES = (
+    "terms",
+    "script",
+    "han",
+    "loanwords",
+    "east_asian",
+    "spoken_dates",
+    "asking",
+    "text",
+    "forms/*",
+    "search/*",
+)
+"""Our files that decide what an index holds of a page or a message."""
 _OPEN_FILES = 64
+_TRIES = 3
+"""So often what somebody else did to a file in the middle of a search is made up for."""
 _FRESH_NS = 2_000_000_000
 """A file system may keep times in steps of two seconds."""
 
@@ -69,6 +87,9 @@ class Searches:
         self._tree = tree
         self.meaning = meaning
         self._open: OrderedDict[str, _Opened] = OrderedDict()
+        self.compared: set[str] = set()
+        """Scopes whose index was compared with the transcript itself: the ledger's two numbers say nothing of an
+        index that was made from another ledger file (a backup, one begun anew)."""
 
     def index(self, scope: Scope, made_by: str) -> _Opened:
         """The index of a scope. `made_by` tells what its contents depend on."""
@@ -96,8 +117,22 @@ class Searches:
         names = frozenset(self._tree.names(FOLDER))
         return tuple(scope for scope in scopes if _name(scope) in names)
 
+    def remove_others(self, scopes: Iterable[Scope]) -> tuple[str, ...]:
+        """Throw away what belongs to none of the scopes, as after another ledger came; what it was. Blocking.
+
+        Raises StoreFailed.
+        """
+        if self._tree is None:
+            return ()
+        names = frozenset(_name(scope) for scope in scopes)
+        others = [name for name in self._tree.names(FOLDER) if name.removesuffix(JOURNAL) not in names]
+        for name in others:
+            IndexPlace(self._tree, FOLDER / name).remove()
+        return tuple(others)
+
     def remove(self, scope: Scope) -> None:
         """Throw the index of a scope away. Blocking."""
+        self.compared.discard(scope.key)
         opened = self._open.pop(scope.key, None)
         if opened is not None:
             opened.file.close()
@@ -129,53 +164,53 @@ class ScopeSearch:
         self._searches = searches
 
     async def find(
-        self, words: str, unread: list[str], wanted: Callable[[PageId], bool], most: int = MOST
+        self,
+        words: str,
+        unread: list[str],
+        wanted: Callable[[PageId], bool],
+        most: int = MOST,
+        today: date | None = None,
     ) -> tuple[Hit, ...]:
         """The best hits on pages that are `wanted`, best first; pages that could not be read are told in `unread`.
 
+        Days that `words` name are seen from `today` (memory_core.days).
         Raises StoreError when the pages cannot be listed, or none can be read; LedgerFailed.
         """
-        question, meaning = asked(words), self._searches.meaning
+        wants, meaning = question(words, today), self._searches.meaning
         meant = await meaning.asked(words) if meaning is not None else None
-        if not question and meant is None:
+        if not wants.terms and meant is None:
             return ()
-        opened = self._opened()
-        async with opened.lock:
-            hits = await self._of(
-                opened, unread, lambda known: opened.file.search(question, wanted, most, meant, known)
-            )
-        if meaning is not None:
-            meaning.fill(opened.file)
+        hits = await self._current(unread, lambda file, as_of: file.search(wants, wanted, most, as_of, meant))
         return distinct(hits)
 
     async def catch_up(self) -> None:
         """Make the index hold what is there now, and nothing that is gone. Raises StoreError, LedgerFailed."""
-        opened = self._opened()
+        await self._current([], lambda file, as_of: None)
+
+    async def _current(self, unread: list[str], work: Callable[[IndexFile, str | None], T]) -> T:
+        """Catch up, then work on that version; again where the file was begun anew or changed in between."""
+        opened, tries = self._opened(), 0
         async with opened.lock:
-            await self._of(opened, [], lambda known: None)
-        if self._searches.meaning is not None:
-            self._searches.meaning.fill(opened.file)
+            while True:
+                missed = list[str]()
+                try:
+                    as_of = await self._catch_up(opened, missed, checked=tries < _TRIES)
+                    done = await asyncio.to_thread(work, opened.file, as_of)
+                except Moved:
+                    opened.known, tries = None, tries + 1
+                    continue
+                unread += missed
+                if self._searches.meaning is not None:
+                    self._searches.meaning.fill(opened.file)
+                return done
 
     def _opened(self) -> _Opened:
         embedder = self._searches.meaning.name if self._searches.meaning is not None else ""
         made_by = f"{_FORMAT} {_fingerprint()} {self._layout.name} {self._zone} {embedder}"
         return self._searches.index(self._store.scope, made_by)
 
-    async def _of(self, opened: _Opened, unread: list[str], ask: Callable[[Known], T]) -> T:
-        """What the index says once it is caught up. One that fails meanwhile is filled again."""
-        while True:
-            failed = list[str]()
-            try:
-                known = await self._catch_up(opened, failed)
-                said = await asyncio.to_thread(ask, known)
-            except BegunAnew:
-                opened.known = None
-                continue
-            finally:
-                unread += [why for why in failed if why not in unread]
-            return said
-
-    async def _catch_up(self, opened: _Opened, unread: list[str]) -> Known:
+    async def _catch_up(self, opened: _Opened, unread: list[str], *, checked: bool) -> str | None:
+        """The version that holds what is there now; None where it is not `checked` that it stays so. Raises Moved."""
         states, transcript = await self._store.states(), await self._ledger.transcript_state()
         known = opened.known
         if known is None:
@@ -183,7 +218,8 @@ class ScopeSearch:
         pages = searchable(self._table, states)
         new = await self._pages(pages, states, known.marks, unread)
         here: set[str] = {page for page in pages if known.marks.get(page) == mark_of(states[page])}
-        if transcript == known.transcript:
+        same_ledger = self._store.scope.key in self._searches.compared
+        if transcript == known.transcript and same_ledger:
             here.update(place for place in known.marks if is_talk(place))
         else:
             talk = pieces(await self._ledger.transcript_outline())
@@ -193,11 +229,13 @@ class ScopeSearch:
         opened.known = known
         if new or gone or transcript != known.transcript:
             opened.known = None  # until it is known what stands there
-            await asyncio.to_thread(opened.file.update, gone, new, transcript, known)
-            known = opened.known = await asyncio.to_thread(opened.file.known)
+            as_of = known.version if checked else None
+            await asyncio.to_thread(opened.file.update, gone, new, transcript, as_of)
+            opened.known = await asyncio.to_thread(opened.file.known)
+        self._searches.compared.add(self._store.scope.key)
         if unread and len(unread) == len(pages):
             raise StoreFailed(unread[0])
-        return known
+        return opened.known.version if checked else None
 
     async def _pages(
         self, pages: Sequence[PageId], states: Mapping[PageId, State], marks: Mapping[str, str], unread: list[str]
@@ -250,10 +288,23 @@ def _settled(state: State, now_ns: int) -> bool:
     return max(state.modified_ns, state.changed_ns) < now_ns - _FRESH_NS
 
 
+def _rules() -> bytes:
+    """The fingerprint of our own rules: after an update of remem no index is left that older ones made."""
+    here, digest = Path(__file__).parent.parent, hashlib.sha256()
+    for name in _RULES:
+        for file in sorted(here.glob(f"{name}.py")):
+            digest.update(file.read_bytes())
+    return digest.digest()
+
+
+_OURS = _rules()
+"""Read when this module is loaded, not in the middle of a search."""
+
+
 @lru_cache(maxsize=1)
 def _fingerprint() -> str:
-    """What the contents of an index depend on besides its sources: how words become terms."""
-    return hashlib.sha256(repr(terms(_PROBE)).encode()).hexdigest()[:16]
+    """What the contents of an index depend on besides its sources: our rules, and the stemmer's."""
+    return hashlib.sha256(_OURS + repr(terms(_PROBE)).encode()).hexdigest()[:16]
 
 
 def _name(scope: Scope) -> str:

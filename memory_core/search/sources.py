@@ -13,13 +13,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 
+from memory_core.asking import is_question
 from memory_core.clock import day_in
 from memory_core.forms.units import Unit, said_on, units_of
 from memory_core.ids import PageId
 from memory_core.layouts import Form, Table
 from memory_core.ledger.transcript import Line
 from memory_core.messages import Entry, Message, Voice
-from memory_core.search.parts import QUESTION, Placed
+from memory_core.search.parts import Placed
 from memory_core.store.base import PageText, State
 
 PAUSE = timedelta(minutes=30)
@@ -84,7 +85,8 @@ def pieces(lines: Sequence[Line]) -> tuple[Piece, ...]:
         name = _place(talk[0])
         for at in range(0, len(talk), PIECE):
             part = talk[at : at + PIECE]
-            lines_of_it = ",".join([f"{line.seq}.{line.text_id}" for line in part])
+            # The time tells two ledgers apart that count alike: one that was begun anew, or came from a backup.
+            lines_of_it = ",".join([f"{line.seq}.{line.text_id}.{line.sent_us}" for line in part])
             marked = hashlib.sha256(f"{name} {lines_of_it}".encode()).hexdigest()
             found.append(Piece(_place(part[0]), name, marked, tuple([line.seq for line in part])))
     return tuple(found)
@@ -99,7 +101,7 @@ def talk_source(piece: Piece, entries: Mapping[int, Entry], zone: tzinfo) -> Sou
 
 def _tells(message: Message) -> bool:
     """Could it be what somebody looks for? What remem said is no memory, nor is what it was asked."""
-    return message.voice is not Voice.SELF and not (message.addressed and message.text.rstrip().endswith(QUESTION))
+    return message.voice is not Voice.SELF and not (message.addressed and is_question(message.text))
 
 
 def _talks(lines: Iterable[Line]) -> Iterator[list[Line]]:
@@ -126,7 +128,8 @@ def _line(entry: Entry, talk: str, zone: tzinfo) -> Placed:
     """One message, as a journal's line would tell it. Its day is the scope's; what was said has no title."""
     message = entry.message
     day, who = day_in(zone, message.sent_at), f"@{message.author_name}"
-    source = f"{who}, {message.sent_at.astimezone(zone):%H:%M}"
+    at = message.sent_at.astimezone(zone)
+    source = f"{who}, {at.hour:02}:{at.minute:02}"
     unit = Unit(
         text=f"- {_BLANK.sub(_INDENTED, message.text.strip())} ({source})",
         context=(said_on(day),),

@@ -16,14 +16,13 @@ from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TypeAlias
 
 from memory_core.errors import EmbeddingFailed
 from memory_core.ids import PageId
 from memory_core.ranking import Score
 from memory_core.search.embedding import Embedder, Vector
 from memory_core.search.fusion import NEAREST, near, order, shares
-from memory_core.search.index_rows import placed_of
+from memory_core.search.index_rows import UnitRow, placed_of
 from memory_core.search.parts import Placed
 
 _TABLE = """CREATE TABLE IF NOT EXISTS vectors (
@@ -34,9 +33,6 @@ _LACKING = """SELECT * FROM units AS u WHERE NOT EXISTS (
 ) ORDER BY source DESC, number DESC LIMIT ?"""
 _NO_WORDS = Score(0.0, 0)
 
-Row: TypeAlias = tuple[str, ...]
-"""What an index holds of a unit besides its place (search/index_rows.py)."""
-
 
 @dataclass(frozen=True, slots=True)
 class Due:
@@ -44,7 +40,7 @@ class Due:
 
     source: int
     number: int
-    row: Row
+    row: UnitRow
     text: str
 
 
@@ -61,9 +57,9 @@ class Vectors:
         held.execute(_TABLE)
         self.is_lacking = True
 
-    def take_away(self, held: sqlite3.Connection, sources: Sequence[int]) -> dict[Row, bytes]:
+    def take_away(self, held: sqlite3.Connection, sources: Sequence[int]) -> dict[UnitRow, bytes]:
         """Remove the vectors of sources that go or are replaced; they are given by the rows of their units."""
-        taken = dict[Row, bytes]()
+        taken = dict[UnitRow, bytes]()
         for source in sources:
             vectors = dict(held.execute("SELECT number, vector FROM vectors WHERE source = ?", (source,)))
             if vectors:
@@ -73,7 +69,7 @@ class Vectors:
                 held.execute("DELETE FROM vectors WHERE source = ?", (source,))
         return taken
 
-    def put_back(self, held: sqlite3.Connection, taken: Mapping[Row, bytes], places: Sequence[str]) -> None:
+    def put_back(self, held: sqlite3.Connection, taken: Mapping[UnitRow, bytes], places: Sequence[str]) -> None:
         """Give the units of new sources the vectors that were taken from the same units; others may lack one."""
         self.is_lacking = self.is_lacking or bool(places)
         for place in places if taken else ():
@@ -153,8 +149,8 @@ def meaning_of(placed: Placed) -> str:
     return body if not before or before in body else f"{before}: {body}"
 
 
-def _meant(row: Row) -> str:
-    return meaning_of(placed_of(PageId(""), "", row[0]))
+def _meant(row: UnitRow) -> str:
+    return meaning_of(placed_of(PageId(""), "", row))
 
 
 def _rows(held: sqlite3.Connection, source: int) -> sqlite3.Cursor:

@@ -240,7 +240,7 @@ def _promote(diary: Diary, group: Group) -> None:
         waits = f"{home} holds bytes that are no text; what belongs there waits in the journal"
         night.tally.held_back += [waits] if waits not in night.tally.held_back else []
         return
-    record = _record(group, kind)
+    record = _record(group, kind, night.today)
     new = diary.new.setdefault(home, {})
     if record.identity in new or parse(night.draft.texts.get(home, "")).find(record.identity):
         diary.absorb(group.lines)  # the same title from the same message is that record
@@ -252,14 +252,14 @@ def _promote(diary: Diary, group: Group) -> None:
     night.tally.lines.append(f"promoted {record.label} to {home} ({group.reason})")
 
 
-def _record(group: Group, kind: Kind) -> Record:
-    """The group as one record, with what each of its lines says more than the fullest."""
-    day = min(line.day for line in group.lines)
+def _record(group: Group, kind: Kind, today: date) -> Record:
+    """The group as one record; lines that are older than a journal gets were imported: they count as of `today`."""
+    day, newest = min(line.day for line in group.lines), max(line.day for line in group.lines)
     full = Record(day, short_title(group.text), group.text, value=value_of(kind, group.text))
     both = merged(full, [Record(day, short_title(line.text), line.text, value=Value.LOW) for line in group.lines])
     return replace(
         both,
-        last_referenced=max(line.day for line in group.lines),
+        last_referenced=newest if newest + timedelta(days=JOURNAL_DAYS) >= today else today,
         hit_count=group.sessions - 1,
         sources=all_sources([line.sources for line in group.lines]),
     )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import random
+import shutil
 import sqlite3
 import sys
+from dataclasses import asdict
 from datetime import date
 from pathlib import Path
 
@@ -17,20 +18,21 @@ from memory_core.forms.units import Unit, units_of
 from memory_core.ids import MessageKey, PageId
 from memory_core.layouts import Form
 from memory_core.ledger.transcript import TranscriptState
-from memory_core.ranking import scores
-from memory_core.search import Searches
+from memory_core.ranking import scores, shares
+from memory_core.search import Searches, scope_search
 from memory_core.search.index_file import IndexFile
 from memory_core.search.meaning import Meaning
 from memory_core.search.parts import Placed, held
+from memory_core.search.question import question
 from memory_core.search.sources import TALK, Source
 from memory_core.store.tree import Tree
-from memory_core.terms import asked
+from memory_core.weights import SHIPPED
 from tests.memory_core.search.embedders import WordEmbedder
 from tests.memory_core.search.kit import Memory, memory
 from tests.scale import scale
 
 NOTHING = TranscriptState()
-SAID = "redis cache deploy friday ana bo office lunch queue staging server 部署 缓存 サーバー v2.3 foo_bar"
+SAID = "redis cache deploy friday ana bo office lunch when queue job work 2026-03-04 部署 缓存 サーバー v2.3 foo_bar"
 WORD = st.sampled_from(tuple(SAID.split()))
 TEXT = st.lists(WORD, min_size=1, max_size=7).map(" ".join)
 
@@ -69,14 +71,43 @@ def test_the_file_says_what_ranking_says(made: list[Source], words: str) -> None
     index = IndexFile(None, "test")
     index.update((), made, NOTHING)
     placed = [one for source in made for one in source.placed]
-    ready, wanted = held(placed), asked(words)
+    ready, wanted = held(placed), question(words, date(2026, 4, 6))
     ranked = scores(ready.shelf, ready.places(wanted), wanted) if placed else {}
-    expected = {number: score for number, score in ranked.items() if score.shared or placed[number].page == TALK}
+    expected = {
+        number: score for number, score in ranked.items() if score.shared or score.kin or placed[number].page == TALK
+    }
     hits = index.search(wanted, lambda page: True, 1000)
     assert {hit.number: hit.shared for hit in hits} == {number: score.shared for number, score in expected.items()}
     assert all(hit.score == pytest.approx(expected[hit.number].value) for hit in hits)
     assert all(hit.placed == placed[hit.number] for hit in hits)
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    index.close()
+
+
+def test_every_share_of_a_score_stands_in_the_file() -> None:
+    """A question to which every share has something to say."""
+    lines = [
+        ("when is her job due?", "bo", True),
+        ("redis deploy friday 7", "ana", False),
+        ("her work", "ana", False),
+    ]
+    talk = tuple(_said(":console:x/1", at, *line) for at, line in enumerate(lines))
+    page = PageId("experience")
+    made = [
+        Source(":console:x/1", TALK, "1", talk),
+        Source(page, page, "1", (_unit(page, "redis deploy", "friday", True, 6, 0),)),
+    ]
+    index = IndexFile(None, "test")
+    index.update((), made, NOTHING)
+    ready = held([one for source in made for one in source.placed])
+    wanted = question("when did ana do the job of redis deploy on 2026-03-06?")
+    looked_at, told = shares(ready.shelf, ready.places(wanted), wanted)
+    heard = {name for name, share in told.items() if any(share.values.get(number) for number in looked_at)}
+    heard |= {name for name, values in ready.shelf.still.items() if any(values[number] for number in looked_at)}
+    assert heard == set(asdict(SHIPPED))
+    expected = scores(ready.shelf, ready.places(wanted), wanted)
+    hits = index.search(wanted, lambda page: True, 9)
+    assert {hit.number: hit.score for hit in hits} == pytest.approx({at: one.value for at, one in expected.items()})
     index.close()
 
 
@@ -91,7 +122,7 @@ def test_an_index_that_was_caught_up_is_one_that_was_made_anew(
     caught_up.update(gone, after, NOTHING)
     anew.update((), after, NOTHING)
     every = lambda page: True  # noqa: E731
-    assert caught_up.search(asked(words), every, 99) == anew.search(asked(words), every, 99)
+    assert caught_up.search(question(words), every, 99) == anew.search(question(words), every, 99)
     assert caught_up.known() == anew.known()
 
 
@@ -102,9 +133,9 @@ def test_what_is_not_wanted_is_no_hit() -> None:
         text = "# X\n\n- redis for the cache\n"
         placed = tuple(Placed(one, unit) for unit in units_of(one, Form.ADDED, text).units)
         index.update((), [Source(one, one, "1", placed)], NOTHING)
-    assert {hit.placed.page for hit in index.search(("redi",), lambda one: True, 9)} == {page, other}
-    assert {hit.placed.page for hit in index.search(("redi",), lambda one: one != other, 9)} == {page}
-    assert len(index.search(("redi",), lambda one: True, 1)) == 1
+    assert {hit.placed.page for hit in index.search(question("redis"), lambda one: True, 9)} == {page, other}
+    assert {hit.placed.page for hit in index.search(question("redis"), lambda one: one != other, 9)} == {page}
+    assert len(index.search(question("redis"), lambda one: True, 1)) == 1
 
 
 # -- what is lost, and what must be gone -----------------------------------------------------------------------------
@@ -144,29 +175,21 @@ async def test_a_file_that_cannot_be_used_is_made_anew(tmp_path: Path, damage: s
         assert await one.finds("friday lunch") == ["- lunch on friday"]
 
 
-@pytest.mark.asyncio
-@pytest.mark.parametrize("then", ["asked", "written", "said"])
-@pytest.mark.parametrize("embedder", [None, WordEmbedder()], ids=["words", "vectors"])
-async def test_a_file_that_fails_while_it_is_open_is_filled_again(
-    tmp_path: Path, then: str, embedder: WordEmbedder | None
-) -> None:
-    meaning = Meaning(embedder) if embedder else None
-    async with memory(tmp_path, Searches(Tree(tmp_path), meaning)) as one:
-        one.put("experience", "# Experience\n\n- redis for the cache\n- lunch on friday\n")
-        os.utime(one.file("experience"), ns=(0, 0))
-        await one.says("the door code is quokka")
-        for number in range(4):  # more often than a file is tried
-            assert (await one.finds("redis cache"))[0] == "- redis for the cache"
-            with sqlite3.connect(one.index_files()[0]) as other:
-                other.execute("DROP TABLE postings" if embedder is None else "DROP TABLE vectors")
-            if then == "written":
-                one.put("people", f"# People\n\n- numbat{number} is new\n")
-            elif then == "said":
-                await one.says(f"numbat{number} is new")
-            assert (await one.finds("redis cache"))[0] == "- redis for the cache"
-            assert (await one.finds("door code"))[0] == "the door code is quokka"
-            assert then == "asked" or f"numbat{number} is new" in (await one.finds(f"numbat{number}"))[0]
-            assert len(one.index_files()) == 1
+def test_an_update_of_the_rules_begins_every_index_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fingerprint is of all our files that decide what a page's terms and units are."""
+    ours = Path(scope_search.__file__).parent.parent
+    for folder in ("search", "forms"):
+        shutil.copytree(ours / folder, tmp_path / folder)
+    for module in ours.glob("*.py"):
+        shutil.copy(module, tmp_path)
+    monkeypatch.setattr(scope_search, "__file__", str(tmp_path / "search/scope_search.py"))
+    before = scope_search._rules()
+    assert before == scope_search._OURS
+    for name in ("terms.py", "loanwords.py", "spoken_dates.py", "forms/units.py", "search/sources.py"):
+        with (tmp_path / name).open("a", encoding="utf-8") as file:
+            file.write("# another rule\n")
+        assert scope_search._rules() != before, name
+        before = scope_search._rules()
 
 
 @pytest.mark.asyncio

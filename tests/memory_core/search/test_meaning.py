@@ -22,12 +22,13 @@ from memory_core.layouts import Form
 from memory_core.ledger.transcript import TranscriptState
 from memory_core.loading import disclose
 from memory_core.ranking import scores
-from memory_core.search import ScopeSearch, Searches, strong
+from memory_core.search import Hit, ScopeSearch, Searches, strong, telling
 from memory_core.search.fusion import NEAREST, near, order, shares
 from memory_core.search.hits import NEAR
 from memory_core.search.index_file import IndexFile
 from memory_core.search.meaning import FETCH, SLICE, Meaning, slices
 from memory_core.search.parts import Placed, held
+from memory_core.search.question import question
 from memory_core.search.sources import TALK, Source
 from memory_core.search.vectors import Vectors, meaning_of
 from memory_core.session import Session
@@ -73,11 +74,11 @@ def test_the_file_says_what_pure_fusion_says(made: list[Source], words: str, fil
     starts = list(accumulate((len(source.placed) for source in made), initial=0))
     embedded = {starts[one.source - 1] + one.number for one in index.without_vectors(filled)}
     _filled(index, embedder, filled)
-    wanted = asked(words)
+    wanted = question(words)
     ready = held(placed)
     ranked = scores(ready.shelf, ready.places(wanted), wanted) if placed else {}
     by_words = sorted(
-        (number for number, score in ranked.items() if score.shared or placed[number].page == TALK),
+        (number for number, score in ranked.items() if score.shared or score.kin or placed[number].page == TALK),
         key=lambda number: (-ranked[number].value, -(ready.shelf.spots[number].at or 0), number),
     )
     similar: list[float | None] = [None] * len(placed)
@@ -85,7 +86,7 @@ def test_the_file_says_what_pure_fusion_says(made: list[Source], words: str, fil
         told = embedder.similar(embedder.vector(words), [embedder.vector(meaning_of(placed[number]))])
         similar[number] = told[0]
     nearest = order(near(similar, ready.shelf.first))
-    hits = index.search(wanted, lambda page: True, 1000, embedder.vector(words))
+    hits = index.search(wanted, lambda page: True, 1000, meant=embedder.vector(words))
     assert {hit.number: hit.score for hit in hits} == pytest.approx(shares(by_words, nearest))
     assert {hit.number: hit.near for hit in hits if hit.near} == {
         number: place for place, number in enumerate(nearest[:NEAREST], 1)
@@ -110,7 +111,8 @@ def test_an_index_that_was_caught_up_is_one_that_was_made_anew(
     anew.update((), after, NOTHING)
     _filled(anew, embedder)
     meant, every = embedder.vector(words), lambda page: True
-    assert caught_up.search(asked(words), every, 99, meant) == anew.search(asked(words), every, 99, meant)
+    told, other = (one.search(question(words), every, 99, meant=meant) for one in (caught_up, anew))
+    assert told == other
 
 
 @pytest.mark.parametrize("wanted", ["notes", "experience"])
@@ -120,7 +122,7 @@ def test_only_what_is_wanted_has_a_place(wanted: str) -> None:
     for page in ("notes", "experience"):
         index.update((), [_page(page)], NOTHING)
     _filled(index, embedder)
-    hits = index.search((), lambda page: page == wanted, 9, embedder.vector("redis"))
+    hits = index.search(question(""), lambda page: page == wanted, 9, meant=embedder.vector("redis"))
     assert {hit.placed.page for hit in hits} == {wanted}
     assert sorted(hit.near for hit in hits) == [1, 2]
 
@@ -153,19 +155,18 @@ async def test_a_question_in_another_language_finds_the_line(tmp_path: Path) -> 
         assert await one.finds(" ") == []
 
 
-@pytest.mark.asyncio
-async def test_words_come_first_and_weak_ones_are_left_out_unless_they_are_near(tmp_path: Path) -> None:
-    searches, meaning = _searches(tmp_path, WordEmbedder())
-    async with memory(tmp_path, searches) as one:
-        lines = "".join(f"- the office opens at {number} and the day is long for lunch\n" for number in range(60))
-        one.put("experience", f"# Experience\n\n- Redis for the session cache\n{lines}")
-        await one.finds("Redis")
-        await meaning.settled()
-        hits = await searched(one.handles.open(BUILD), "session cache in Redis for the office")
-        kept = strong(hits)
-        assert hits[0].placed.unit.body == kept[0].placed.unit.body == "- Redis for the session cache"
-        assert len(kept) < len(hits)
-        assert all(hit.near or hit.words >= 0.2 * hits[0].words for hit in kept)
+def test_what_is_weak_by_its_words_is_left_out_unless_it_is_near() -> None:
+    one = Placed(PageId("experience"), Unit("redis"))
+    best, weak = Hit(one, 0, 0.07, 3, 0, 2.0), Hit(one, 1, 0.05, 1, 0, 0.3)
+    near_one, near_alone = replace(weak, near=9), replace(weak, shared=0, words=0.0, near=20)
+    assert strong([best, near_one, weak, near_alone]) == (best, near_one, near_alone)
+    assert strong([near_one, weak]) == (near_one, weak), "of what is left the best is the measure"
+    assert strong([]) == ()
+    assert telling([best, weak, replace(near_alone, near=3), near_alone]) == (
+        best,
+        weak,
+        replace(near_alone, near=3),
+    )
 
 
 @pytest.mark.asyncio
@@ -320,6 +321,23 @@ async def test_what_is_closed_or_removed_is_not_opened_for_vectors(tmp_path: Pat
         await meaning.settled()
         assert one.index_files() == []
         assert sum(len(call) > 1 for call in embedder.calls) == 1, "and the rest is left alone"
+
+
+@pytest.mark.asyncio
+async def test_vectors_that_are_lost_while_the_file_is_open_are_made_again(tmp_path: Path) -> None:
+    embedder = WordEmbedder()
+    searches, meaning = _searches(tmp_path, embedder)
+    async with memory(tmp_path, searches) as one:
+        one.put("experience", f"# Experience\n\n{KEY}\n- lunch on friday\n")
+        for damage in ("DROP TABLE vectors", "UPDATE vectors SET vector = x'00'", "DELETE FROM vectors"):
+            await one.finds("lunch")
+            await meaning.settled()
+            assert (await one.finds("Schlüssel Haustür"))[0] == KEY
+            with sqlite3.connect(one.index_files()[0]) as other:
+                other.execute(damage)
+            assert (await one.finds("lunch"))[0] == "- lunch on friday"
+            await meaning.settled()
+            assert "DELETE" in damage or _vectors_in(one) == 2
 
 
 @pytest.mark.asyncio
