@@ -255,7 +255,7 @@ class Commands:
 
 async def _unsaved(handle: Handle) -> int:
     """How many messages of people wait for the next flush."""
-    contexts = [await handle.ledger.context(one, tail=0) for one in await handle.ledger.conversations()]
+    contexts = [await handle.ledger.context(one, tail=0) for one in await handle.ledger.unflushed()]
     return sum(entry.message.voice is Voice.PERSON for context in contexts for entry in context.fresh)
 
 

@@ -184,7 +184,7 @@ class Saving:
         found = []
         for scope in scopes:
             ledger = self._handles.open(scope).ledger
-            for conversation in await ledger.conversations():
+            for conversation in await ledger.unflushed():
                 said = [entry.message for entry in (await ledger.context(conversation, tail=0)).fresh]
                 if any(message.voice is Voice.PERSON for message in said):
                     last = max(message.sent_at for message in said if message.voice is not Voice.BOT)

@@ -242,7 +242,8 @@ class OpenIndex:
         def wanted(page: PageId) -> bool:
             return page == TALK or (page not in dead and (not recent or self._is_recent(page)))
 
-        hits = await self._search.find(words, unread, wanted)
+        today = day_in(self.zone, self._handle.clock.now())
+        hits = await self._search.find(words, unread, wanted, today=today)
         return tuple(hit for hit in hits if hit.placed.message is None or hit.placed.message not in without)
 
     async def units(self, unread: list[str], pages: Sequence[PageId]) -> tuple[Placed, ...]:

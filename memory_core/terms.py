@@ -23,10 +23,12 @@ Everything here is pure and fast; what a single word yields is remembered.
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import chain
 
-from snowballstemmer import stemmer  # type: ignore[import-untyped]  # it ships without types
+from Stemmer import Stemmer  # type: ignore[import-not-found]  # a C module without types
 
 from memory_core import loanwords
 from memory_core.east_asian import cut, pairs
@@ -86,22 +88,40 @@ _ASIDE_KOREAN = re.compile(
     r"(?:인가요|입니까|나요|까요|습니까|죠)(?=\W|$)|에 대해서?|"
     r"(?<=[가-힣]{2})(?:을|를|은|는|이|가|의|에서|에게|에는|에|으로|로|와|과|도|만|까지|부터|마다)(?=\W|$)"
 )
-_ENGLISH = stemmer("english")
-_GERMAN = stemmer("german")
+
+
+class _Stemmers(threading.local):
+    """Each thread's own: a stemmer holds the word that it is at work on, and searches run beside each other."""
+
+    def __init__(self) -> None:
+        self.english = Stemmer("english", 0)  # what they yield is remembered here
+        self.german = Stemmer("german", 0)
+
+
+_STEMMERS = _Stemmers()
 
 
 def terms(text: str) -> tuple[str, ...]:
     """The terms of `text`, in order, repeats included (the rules stand at the top of this file)."""
     plain = _plain(text)
+    if plain.isascii() or not is_paired(plain):
+        return tuple(chain.from_iterable(map(_between_blanks, plain.split())))
     found: list[str] = []
     at = 0
-    if not plain.isascii() and is_paired(plain):
-        plain = simplified(plain)
-        for start, end, said in said_in(plain):
-            _add(found, plain[at:start])
-            found += said
-            at = end
+    plain = simplified(plain)
+    for start, end, said in said_in(plain):
+        _add(found, plain[at:start])
+        found += said
+        at = end
     _add(found, plain[at:])
+    return tuple(found)
+
+
+@lru_cache(maxsize=1 << 16)
+def _between_blanks(plain: str) -> tuple[str, ...]:
+    """The terms of what stands between two blanks; no token goes over one, and most are seen again."""
+    found: list[str] = []
+    _add(found, plain)
     return tuple(found)
 
 
@@ -168,6 +188,9 @@ def _plain(text: str) -> str:
 @lru_cache(maxsize=1 << 16)
 def _word_terms(token: str) -> tuple[str, ...]:
     """The terms of one word or identifier, whole first."""
+    if token.isascii() and token.isalpha() and token[1:].islower():  # most words, and quickly told
+        stem = _stem(token.lower())
+        return (stem,) if stem else ()
     token = _TAIL.sub("", token.strip("_").rstrip("."))
     folded = fold(token)
     if _NUMBER.fullmatch(folded):
@@ -204,11 +227,11 @@ def _stem(word: str) -> str:
     word = _SLOPPY.get(word) or _IRREGULAR.get(word, word)
     if word in _STOP_WORDS:
         return ""
-    if any(char.isdigit() for char in word):
+    if not word.isalpha() and any(char.isdigit() for char in word):
         return word
-    if any(char in "äöü" for char in word):
-        return str(_GERMAN.stemWord(word))
-    return str(_ENGLISH.stemWord(word)) if word.isascii() else word
+    if word.isascii():
+        return str(_STEMMERS.english.stemWord(word))
+    return str(_STEMMERS.german.stemWord(word)) if any(char in "äöü" for char in word) else word
 
 
 _LOANWORDS = Loanwords(

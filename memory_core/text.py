@@ -20,13 +20,15 @@ _ORDERING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 def plain(text: str) -> str:
     """`text` with `\\n` as its only line end and without control characters; empty lines and outer blanks dropped."""
+    if text.isprintable():  # most texts, and quickly told
+        return text.strip()
     lines = (_CONTROLS.sub(" ", line).rstrip() for line in LINE_BREAK.split(text))
     return "\n".join(line for line in lines if line).strip()
 
 
 def flat(text: str) -> str:
     """`text` on one line: every run of blanks and line breaks becomes one blank."""
-    return " ".join(_CONTROLS.sub(" ", LINE_BREAK.sub(" ", text)).split())
+    return " ".join((text if text.isprintable() else _CONTROLS.sub(" ", text)).split())
 
 
 def one_line(text: str, limit: int = 200) -> str:

@@ -45,7 +45,7 @@ async def fresh(
     ledger: ScopeLedger, until: Mapping[Conversation, int] | None = None
 ) -> list[tuple[Conversation, Context]]:
     """The conversations in which something was said since their last flush; `until`: only these, only so far."""
-    found = await ledger.conversations()
+    found = await ledger.unflushed()
     contexts = await together(ledger.context(conversation) for conversation in found)
     heard = []
     for conversation, context in zip(found, contexts, strict=True):

@@ -16,6 +16,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date
+from typing import NamedTuple
 
 _HEADING = re.compile(r"(#{1,6})(?:[ \t]+(.*?))?[ \t]*")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})([^\n]*)")
@@ -45,8 +46,7 @@ class Block:
     lines: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """A line of a text without its line end, where it stands, and whether it is inside a fence or comment."""
 
     start: int
@@ -66,7 +66,8 @@ def lines_of(text: str, problems: list[str] | None = None) -> tuple[Line, ...]:
     spans: list[tuple[int, int, str]] = []
     at = 0
     for raw in text.split("\n"):
-        spans.append((at, at + len(raw.removesuffix("\r")), raw.removesuffix("\r")))
+        line = raw.removesuffix("\r")
+        spans.append((at, at + len(line), line))
         at += len(raw) + 1
     if not any(sign in text for sign in _OPENING):  # most texts, and quickly told
         return tuple([Line(start, end, line, False) for start, end, line in spans])

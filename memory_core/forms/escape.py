@@ -34,14 +34,14 @@ def escape(text: str) -> str:
 
 def unescape(text: str) -> str:
     """The text that `escape` was given."""
-    return _ESCAPED_START.sub(r"\1", unescape_comment(text))
+    return _ESCAPED_START.sub(r"\1", unescape_comment(text)) if "\\" in text else text
 
 
 def escape_comment(text: str) -> str:
     """Only the comment marks made harmless: for values that never stand at the start of a line."""
-    return _CLOSE.sub(r"--\1\\>", _OPEN.sub(r"<\1\\!--", text))
+    return _CLOSE.sub(r"--\1\\>", _OPEN.sub(r"<\1\\!--", text)) if "--" in text else text
 
 
 def unescape_comment(text: str) -> str:
     """The text that `escape_comment` was given."""
-    return _ESCAPED_OPEN.sub(r"<\1!--", _ESCAPED_CLOSE.sub(r"--\1>", text))
+    return _ESCAPED_OPEN.sub(r"<\1!--", _ESCAPED_CLOSE.sub(r"--\1>", text)) if "\\" in text else text

@@ -14,6 +14,7 @@ from memory_core.ids import MessageKey
 from memory_core.text import flat, one_line, plain
 
 _STRUCK_CHARACTERS = 160
+_SEPARATORS = re.compile("[();,]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +129,7 @@ def shortened(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
 
 
+@lru_cache(maxsize=4096)  # few people in few rooms say everything
 def source_name(text: str) -> str:
     """A name or room title as part of a Source line: none of its separators, on one line."""
-    return " ".join(re.sub(r"[();,]", " ", flat(text)).split()).lstrip("@ ")
+    return " ".join(_SEPARATORS.sub(" ", flat(text)).split()).lstrip("@ ")

@@ -97,7 +97,9 @@ def units_of(page: PageId, form: Form, text: str) -> Units:
     at = 0
     for placed in ours:
         plain = _Plain(day, path)
-        found += plain.units(text[at : placed.start])
+        between = text[at : placed.start]
+        if between.strip():
+            found += plain.units(between)
         path = tuple(line for line in plain.headings if _level(line) < max(placed.level, 2))
         found.append(_record_unit(placed.record, path))
         at = placed.end

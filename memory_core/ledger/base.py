@@ -214,6 +214,10 @@ class ScopeLedger(Transcript, Protocol):
         """What models cost this scope (memory_core.ledger.usage)."""
         ...
 
+    async def unflushed(self) -> tuple[Conversation, ...]:
+        """Those of the conversations that have messages after their cursor, in that order. Raises LedgerFailed."""
+        ...
+
     async def conversations(self) -> tuple[Conversation, ...]:
         """Every conversation of the scope that has messages, sorted by their text form."""
         ...

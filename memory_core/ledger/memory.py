@@ -206,6 +206,10 @@ class MemoryScopeLedger:
         """Every conversation of the scope that has messages, sorted by their text form."""
         return tuple(sorted({entry.message.conversation for entry in self._entries()}, key=str))
 
+    async def unflushed(self) -> tuple[Conversation, ...]:
+        """Those of them that have messages after their cursor."""
+        return tuple([place for place in await self.conversations() if (await self.context(place)).fresh])
+
     async def context(self, conversation: Conversation, tail: int = 20) -> Context:
         """The last `tail` entries before the cursor, and all after it."""
         entries, cursor = self._entries(conversation), await self.cursor(conversation)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 
 from memory_core.errors import LedgerDamaged
 from memory_core.ids import Conversation, DirectScope, MessageKey, PersonKey, RoomKey, Scope, scope_of_key
@@ -60,8 +61,8 @@ def _entry(row: Row) -> Entry:
     )
     message = Message(
         key=MessageKey(key),
-        conversation=Conversation(RoomKey(room), thread),
-        author=PersonKey(author),
+        conversation=_conversation(room, thread),
+        author=_person(author),
         author_name=author_name,
         text=text,
         sent_at=moment_of(sent_us),
@@ -72,6 +73,16 @@ def _entry(row: Row) -> Entry:
         edited_at=moment_of(edited_us) if edited_us is not None else None,
     )
     return Entry(seq, message)
+
+
+@lru_cache(maxsize=1024)  # few of them say everything
+def _conversation(room: str, thread: str) -> Conversation:
+    return Conversation(RoomKey(room), thread)
+
+
+@lru_cache(maxsize=1024)
+def _person(author: str) -> PersonKey:
+    return PersonKey(author)
 
 
 def spent_of(row: Row) -> Spent:

@@ -46,6 +46,12 @@ _KEEP_WAY_BACK = """UPDATE written SET text_id = ?1, after_plan = (
     SELECT id FROM plans WHERE scope = ?2 AND closed = 1) WHERE scope = ?2 AND message = ?3"""
 _WAYS_BACK = """SELECT w.message, w.page, w.after_plan, t.text FROM written w CROSS JOIN texts t ON t.id = w.text_id
     WHERE w.scope = ? AND t.emptied = 0 ORDER BY w.number"""
+_CONVERSATIONS = """SELECT room, thread FROM conversations c WHERE scope = ? AND EXISTS (SELECT 1 FROM messages m
+    WHERE m.scope = c.scope AND m.room = c.room AND m.thread = c.thread)"""
+# The newest may be gone again, which only the messages tell; most conversations need not be asked.
+_UNFLUSHED = """SELECT room, thread FROM conversations c INDEXED BY conversations_unflushed
+    WHERE scope = ? AND newest > cursor AND EXISTS (SELECT 1 FROM messages m
+        WHERE m.scope = c.scope AND m.room = c.room AND m.thread = c.thread AND m.seq > c.cursor)"""
 _CURSORS = "SELECT room, thread, cursor FROM conversations WHERE scope = ?"
 _TIMES = "SELECT seq, sent_us, owed FROM messages WHERE scope = ? AND room = ? AND thread = ? ORDER BY seq"
 _COLUMNS = """scope, room, thread, message, author, author_name, text_id, sent_us, voice, room_title, addressed,
@@ -76,15 +82,15 @@ class SqliteScopeLedger:
     async def conversations(self) -> tuple[Conversation, ...]:
         """Every conversation of the scope that has messages, sorted by their text form. Raises LedgerFailed."""
 
-        def work(database: Database) -> tuple[Conversation, ...]:
-            rows = database.rows(
-                """SELECT room, thread FROM conversations c WHERE scope = ? AND EXISTS (SELECT 1 FROM messages m
-                    WHERE m.scope = c.scope AND m.room = c.room AND m.thread = c.thread)""",
-                (self._key,),
-            )
-            return tuple(sorted((Conversation(RoomKey(room), thread) for room, thread in rows), key=str))
+        return await self._places(_CONVERSATIONS)
 
-        return await self._worker.run(work, self._key)
+    async def unflushed(self) -> tuple[Conversation, ...]:
+        """Those of the conversations that have messages after their cursor. Raises LedgerFailed."""
+        return await self._places(_UNFLUSHED)
+
+    async def _places(self, question: str) -> tuple[Conversation, ...]:
+        rows = await self._worker.run(lambda database: database.rows(question, (self._key,)), self._key)
+        return tuple(sorted((Conversation(RoomKey(room), thread) for room, thread in rows), key=str))
 
     async def context(self, conversation: Conversation, tail: int = 20) -> Context:
         """The last `tail` entries before the cursor, and all after it. Raises LedgerFailed."""

@@ -1,8 +1,9 @@
 """What a search gives: the units that fit, best first.
 
 Units are ranked by one formula (memory_core.ranking) over the terms of any script (memory_core.terms). A match is a
-unit that shares a term with the question, or a line of a talk that stands next to one that does; of equal scores the
-newer one is first. `strong` leaves out those that fit so little, compared with the best, that they are noise.
+unit that shares a term with the question or holds a word of the same field (memory_core.kin), or a line of a talk
+that stands next to one that shares a term; of equal scores the newer one is first. `strong` leaves out those that fit
+so little, compared with the best, that they are noise.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from memory_core.forms.units import Unit
 from memory_core.ids import PageId
 from memory_core.ranking import scores
 from memory_core.search.parts import QUESTION, Placed, held
-from memory_core.terms import asked, terms
+from memory_core.search.question import question
+from memory_core.terms import terms
 
 WEAK = 0.2
 """A match below this part of the best score is weak."""
@@ -34,13 +36,14 @@ _DAILY = re.compile(r"- [0-9-]{10}: ")
 class Hit:
     """A unit that matches: the `number`th of those that were ranked.
 
-    `shared` is how many different terms of the question it holds.
+    `shared` is how many different terms of the question it holds, `kin` how many of the same field.
     """
 
     placed: Placed
     number: int
     score: float
     shared: int
+    kin: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +69,17 @@ def found(hit: Hit) -> Found:
     return Found(hit.placed.page, unit.record, unit.title, unit.day, unit.body, unit.source, hit.score, unit.text)
 
 
-def rank(placed: Sequence[Placed], words: str) -> tuple[Hit, ...]:
-    """The units that match `words`, best first, of those that are at hand. Pure."""
-    wanted = asked(words)
-    if not wanted or not placed:
+def rank(placed: Sequence[Placed], words: str, today: date | None = None) -> tuple[Hit, ...]:
+    """The units that match `words`, best first, of those that are at hand; days are seen from `today`. Pure."""
+    wanted = question(words, today)
+    if not wanted.terms or not placed:
         return ()
     ready = held(placed)
     ranked = scores(ready.shelf, ready.places(wanted), wanted)
     hits = [
-        Hit(placed[number], number, score.value, score.shared) for number, score in ranked.items() if score.shared
+        Hit(placed[number], number, score.value, score.shared, score.kin)
+        for number, score in ranked.items()
+        if score.shared or score.kin
     ]
     return tuple(sorted(hits, key=order))
 
@@ -85,7 +90,10 @@ def strong(hits: Sequence[Hit]) -> tuple[Hit, ...]:
 
 
 def telling(hits: Sequence[Hit]) -> tuple[Hit, ...]:
-    """What a person would call a match: it holds a word of the question, or it follows a question that does."""
+    """What a person would call a match: it holds a word of the question, or it follows a question that does; where
+    nothing holds any, what holds a word of the same field."""
+    if not any(hit.shared for hit in hits):
+        return tuple(hit for hit in hits if hit.kin)
     asking = {
         hit.number
         for hit in hits

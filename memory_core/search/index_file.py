@@ -1,17 +1,14 @@
 """One scope's search index: an SQLite file that can be thrown away at any time. Blocking: call it in a thread.
 
-    meta       `made_by`: what made it (anything else begins it anew); `version`, another one after every update;
-               the state of the transcript that it holds
+    meta       what made it (anything else begins it anew), its version, the state of the transcript that it holds
     sources    a page or a piece of talk: its state, and of every unit what ranking must know (Spot), as JSON
-    units      each unit's text, as JSON; read only for what is shown
+    units      each unit; read only for what is shown
     postings   per term and source where it stands: for each place one number of 64 bits, unit, position and weight
 
-Nothing here is the only copy of anything: a file that SQLite cannot read, or that another version made, is removed
-and filled again. Where no file can be had (a full or read-only disk) it is kept in memory. It is written without
-waiting for the disk. When units go, the file is rebuilt without them, so that no term of theirs stays behind.
-
-Who asks says of which version (`as_of`): a file that was begun anew meanwhile, or that somebody else changed, does
-not answer (Moved), because what is known of it is no longer so.
+Nothing here is the only copy of anything: a file that cannot be read, or that another version of remem made, is
+removed and filled again; where none can be had, memory does. It is written without waiting for the disk. When units
+go, it is rebuilt without them, so that no term of theirs stays. Who asks says of which version (`as_of`): a file that
+was begun anew meanwhile, or that somebody else changed, does not answer (Moved).
 """
 
 from __future__ import annotations
@@ -26,27 +23,31 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from heapq import nsmallest
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from memory_core.errors import StoreFailed
 from memory_core.ids import PageId
 from memory_core.ledger.transcript import TranscriptState
-from memory_core.ranking import Places, Shelf, Spot, pairs_of, scores, shelf
+from memory_core.ranking import Holding, Places, Question, Shelf, Spot, pairs_of, scores, shelf
 from memory_core.search.hits import Hit
 from memory_core.search.index_place import IndexPlace
 from memory_core.search.index_rows import (
     POSITION_BITS,
+    UNIT,
     WEIGHT_BITS,
+    UnitRow,
     placed_of,
     postings,
     spot_of,
     spot_row,
-    unit_text,
+    unit_row,
 )
 from memory_core.search.parts import part_of
 from memory_core.search.sources import TALK, Source
 
 T = TypeVar("T")
+_Standing: TypeAlias = defaultdict[str, dict[int, bytes]]
+"""Where each term stands in the sources, by their ids."""
 
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
@@ -54,14 +55,15 @@ _TABLES = (
         id INTEGER PRIMARY KEY, place TEXT NOT NULL UNIQUE, page TEXT NOT NULL, mark TEXT NOT NULL,
         sha256 TEXT NOT NULL, spots TEXT NOT NULL
     )""",
-    """CREATE TABLE IF NOT EXISTS units (
-        source INTEGER NOT NULL, number INTEGER NOT NULL, unit TEXT NOT NULL, PRIMARY KEY (source, number)
-    ) WITHOUT ROWID""",
+    f"CREATE TABLE IF NOT EXISTS units (source, number, {UNIT}, PRIMARY KEY (source, number)) WITHOUT ROWID",
     """CREATE TABLE IF NOT EXISTS postings (
         term TEXT NOT NULL, source INTEGER NOT NULL, places BLOB NOT NULL, PRIMARY KEY (term, source)
     ) WITHOUT ROWID""",
 )
 _SETTINGS = ("journal_mode = DELETE", "synchronous = OFF", "secure_delete = ON", "temp_store = MEMORY")
+# Put together from our own constant only (hence the noqa's).
+_PUT_UNIT = f"INSERT INTO units VALUES (?, ?{', ?' * len(UNIT.split(','))})"  # noqa: S608
+_UNITS = f"SELECT {UNIT} FROM units WHERE source = ?"  # noqa: S608
 _MOST_TERMS = 400
 """How many terms one statement asks for."""
 _BUSY_S = 5.0
@@ -120,7 +122,7 @@ class IndexFile:
         self._tried(lambda held: self._update(held, gone, new, transcript, as_of))
 
     def search(
-        self, asked: Sequence[str], wanted: Callable[[PageId], bool], most: int, as_of: str | None = None
+        self, asked: Question, wanted: Callable[[PageId], bool], most: int, as_of: str | None = None
     ) -> tuple[Hit, ...]:
         """The best `most` hits on pages that are `wanted`, best first. Raises Moved."""
         return self._tried(lambda held: self._search(held, asked, wanted, most, as_of))
@@ -193,11 +195,12 @@ class IndexFile:
             before = dict(held.execute("SELECT place, id FROM sources"))
             replaced = [before[place] for place in {*gone, *(one.place for one in new)} if place in before]
             went = self._take_away(held, replaced)
-            came, standing = set[str](), list[tuple[str, int, bytes]]()
+            came, standing = set[UnitRow](), _Standing(dict)
             for one in new:
                 came |= self._put(held, one, standing)
             # In the order of their key: a tree that is filled from one end is not split and mended all over.
-            held.executemany("INSERT INTO postings VALUES (?, ?, ?)", sorted(standing))
+            rows = ((term, *one) for term in sorted(standing) for one in standing[term].items())
+            held.executemany("INSERT INTO postings VALUES (?, ?, ?)", rows)
             _keep(held, "transcript", f"{transcript.arrived} {transcript.revised}")
             _keep(held, "version", secrets.token_hex(8))
             held.execute("COMMIT")
@@ -207,11 +210,11 @@ class IndexFile:
         if went - came:
             held.execute("VACUUM")
 
-    def _take_away(self, held: sqlite3.Connection, sources: Sequence[int]) -> set[str]:
+    def _take_away(self, held: sqlite3.Connection, sources: Sequence[int]) -> set[UnitRow]:
         """Remove sources with all that is known of them; the units that went."""
-        went = set[str]()
+        went = set[UnitRow]()
         for source in sources:
-            went.update(row[0] for row in held.execute("SELECT unit FROM units WHERE source = ?", (source,)))
+            went.update(held.execute(_UNITS, (source,)))
             held.execute("DELETE FROM units WHERE source = ?", (source,))
             held.execute("DELETE FROM sources WHERE id = ?", (source,))
         if sources:
@@ -220,7 +223,7 @@ class IndexFile:
             )
         return went
 
-    def _put(self, held: sqlite3.Connection, source: Source, standing: list[tuple[str, int, bytes]]) -> set[str]:
+    def _put(self, held: sqlite3.Connection, source: Source, standing: _Standing) -> set[UnitRow]:
         """Add a source; its units. Where its terms stand is told in `standing`."""
         parts = [part_of(one) for one in source.placed]
         sha256 = source.placed[0].sha256 if source.placed else ""
@@ -232,15 +235,16 @@ class IndexFile:
             ).lastrowid
             or 0
         )
-        written = [unit_text(one) for one in source.placed]
-        held.executemany("INSERT INTO units VALUES (?, ?, ?)", [(row, at, text) for at, text in enumerate(written)])
-        standing += [(term, row, places.tobytes()) for term, places in postings(parts).items()]
+        written = [unit_row(one) for one in source.placed]
+        held.executemany(_PUT_UNIT, [(row, at, *unit) for at, unit in enumerate(written)])
+        for term, places in postings(parts).items():
+            standing[term][row] = places
         return set(written)
 
     def _search(
         self,
         held: sqlite3.Connection,
-        asked: Sequence[str],
+        asked: Question,
         wanted: Callable[[PageId], bool],
         most: int,
         as_of: str | None,
@@ -250,7 +254,7 @@ class IndexFile:
             return self._ranked(held, asked, wanted, most)
 
     def _ranked(
-        self, held: sqlite3.Connection, asked: Sequence[str], wanted: Callable[[PageId], bool], most: int
+        self, held: sqlite3.Connection, asked: Question, wanted: Callable[[PageId], bool], most: int
     ) -> tuple[Hit, ...]:
         shelved = self._shelf(held)
         places = _places(held, shelved, asked)
@@ -259,15 +263,13 @@ class IndexFile:
         ranked = [
             (-score.value, -(shelved.shelf.spots[number].at or 0), number, score)
             for number, score in scores(shelved.shelf, places, asked).items()
-            if (source := shelved.sources[number]) in allowed and (score.shared or source in talks)
+            if (source := shelved.sources[number]) in allowed and (score.shared or score.kin or source in talks)
         ]
         hits = []
         for _, _, number, score in nsmallest(most, ranked, key=lambda one: one[:3]):
             source = shelved.sources[number]
-            row = held.execute(
-                "SELECT unit FROM units WHERE source = ? AND number = ?", (source, number - shelved.start[source])
-            ).fetchone()
-            hits.append(Hit(placed_of(*shelved.pages[source], row[0]), number, score.value, score.shared))
+            row = held.execute(f"{_UNITS} AND number = ?", (source, number - shelved.start[source])).fetchone()
+            hits.append(Hit(placed_of(*shelved.pages[source], row), number, score.value, score.shared, score.kin))
         return tuple(hits)
 
     def _shelf(self, held: sqlite3.Connection) -> _Shelved:
@@ -305,11 +307,11 @@ def _is_of(held: sqlite3.Connection, version: str | None) -> None:
         raise Moved
 
 
-def _places(held: sqlite3.Connection, shelved: _Shelved, asked: Sequence[str]) -> Places:
+def _places(held: sqlite3.Connection, shelved: _Shelved, asked: Question) -> Places:
     """Where the terms of a question stand."""
     counts: dict[str, dict[int, int]] = {}
     stands: dict[str, set[int]] = {}
-    for term, source, places in _rows_of(held, tuple(dict.fromkeys(asked))):
+    for term, source, places in _rows_of(held, tuple(dict.fromkeys((*asked.terms, *asked.kin)))):
         own, at, start = counts.setdefault(term, defaultdict(int)), stands.setdefault(term, set()), shelved.start
         read = array("Q")
         read.frombytes(places)
@@ -318,12 +320,16 @@ def _places(held: sqlite3.Connection, shelved: _Shelved, asked: Sequence[str]) -
             own[number] += place & ((1 << WEIGHT_BITS) - 1)
             at.add(number << POSITION_BITS | place >> WEIGHT_BITS & (1 << POSITION_BITS) - 1)
     together: dict[int, int] = defaultdict(int)
-    for first, second in pairs_of(asked):
+    for first, second in pairs_of(asked.terms):
         if first in stands and second in stands:
             ends = stands[second]
             for number in {place >> POSITION_BITS for place in stands[first] if place + 1 in ends}:
                 together[number] += 1
-    return Places(counts, together)
+    return Places(_holding(counts, asked.terms), together, _holding(counts, asked.kin))
+
+
+def _holding(counts: Holding, terms: Sequence[str]) -> Holding:
+    return {term: counts[term] for term in terms if term in counts}
 
 
 def _rows_of(held: sqlite3.Connection, terms: Sequence[str]) -> Iterator[tuple[str, int, bytes]]:

@@ -5,11 +5,11 @@ A place is one number of 64 bits: which unit of its source, at which position, a
 
 from __future__ import annotations
 
-import json
 from array import array
+from collections import defaultdict
 from collections.abc import Sequence
 from datetime import date
-from typing import Any
+from typing import Any, TypeAlias
 
 from memory_core.forms.units import Unit
 from memory_core.ids import MessageKey, PageId
@@ -17,63 +17,67 @@ from memory_core.ranking import Spot
 from memory_core.search.parts import Part, Placed
 
 POSITION_BITS, WEIGHT_BITS = 28, 4
+UNIT = "text, context, title, body, record, day, told_by, said_by, words, close, message, talk, at"
+"""The columns of a unit: `context` one line each, `day` as an ordinal, `told_by` its source."""
+UnitRow: TypeAlias = tuple[str, str, str, str, str, int | None, str, str, str, int, str | None, str, float | None]
 
 
-def postings(parts: Sequence[Part]) -> dict[str, array[int]]:
+def postings(parts: Sequence[Part]) -> dict[str, bytes]:
     """Where each term stands: unit, position and weight. Between two runs, and in one that is not joined, a
     position is left out, so that no pair is made of what does not stand together."""
-    found: dict[str, array[int]] = {}
+    found: defaultdict[str, list[int]] = defaultdict(list)
     for number, part in enumerate(parts):
-        position = 0
+        position = number << POSITION_BITS
         for run in part.runs:
-            step = 1 if run.joined else 2
+            place, step = position << WEIGHT_BITS | run.weight, (1 if run.joined else 2) << WEIGHT_BITS
             for term in run.terms:
-                place = (number << POSITION_BITS | position) << WEIGHT_BITS | run.weight
-                if term in found:
-                    found[term].append(place)
-                else:
-                    found[term] = array("Q", (place,))
-                position += step
-            position += 1
-    return found
+                found[term].append(place)
+                place += step
+            position = (place >> WEIGHT_BITS) + 1
+    return {term: array("Q", places).tobytes() for term, places in found.items()}
 
 
 def spot_row(spot: Spot) -> list[object]:
     """What ranking must know of a unit, for JSON."""
-    return [spot.length, spot.session, spot.at, sorted(spot.speaker), int(spot.asks)]
+    flags = [int(flag) for flag in (spot.asks, spot.number, spot.time)]
+    return [spot.length, spot.session, spot.at, sorted(spot.speaker), *flags]
 
 
 def spot_of(row: list[Any]) -> Spot:
     """The same, read back."""
-    length, session, at, speaker, asks = row
-    return Spot(length, session, at, frozenset(speaker), bool(asks))
+    length, session, at, speaker, asks, number, time = row
+    return Spot(length, session, at, frozenset(speaker), bool(asks), bool(number), bool(time))
 
 
-def unit_text(placed: Placed) -> str:
-    """A unit as JSON; what tells of its page stands with its source."""
+def unit_row(placed: Placed) -> UnitRow:
+    """A unit as `UNIT` names it; what tells of its page stands with its source."""
     unit = placed.unit
-    return json.dumps(
-        [
-            *(unit.text, unit.context, unit.title, unit.body, unit.record, unit.day and unit.day.isoformat()),
-            *(unit.source, unit.said_by, unit.words, unit.close, placed.message, placed.talk, placed.at),
-        ],
-        ensure_ascii=False,
+    return (
+        *(
+            unit.text,
+            "\n".join(unit.context),
+            unit.title,
+            unit.body,
+            unit.record,
+            unit.day.toordinal() if unit.day else None,
+        ),
+        *(unit.source, unit.said_by, unit.words, unit.close, placed.message, placed.talk, placed.at),
     )
 
 
-def placed_of(page: PageId, sha256: str, text: str) -> Placed:
+def placed_of(page: PageId, sha256: str, row: UnitRow) -> Placed:
     """The same, read back."""
-    told, context, title, body, record, day, source, said_by, words, close, message, talk, at = json.loads(text)
+    told, context, title, body, record, day, source, said_by, words, close, message, talk, at = row
     unit = Unit(
         told,
-        tuple(context),
+        tuple(context.split("\n")) if context else (),
         title,
         body,
         record,
-        date.fromisoformat(day) if day else None,
+        date.fromordinal(day) if day else None,
         source,
         said_by,
         words,
-        close,
+        bool(close),
     )
     return Placed(page, unit, sha256, MessageKey(message) if message else None, talk, at)

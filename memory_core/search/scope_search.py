@@ -16,7 +16,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import tzinfo
+from datetime import date, tzinfo
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
@@ -30,6 +30,7 @@ from memory_core.search.hits import Hit, distinct
 from memory_core.search.index_file import IndexFile, Known, Moved
 from memory_core.search.index_place import JOURNAL, IndexPlace
 from memory_core.search.parts import Placed
+from memory_core.search.question import question
 from memory_core.search.sources import (
     Piece,
     Source,
@@ -42,7 +43,7 @@ from memory_core.search.sources import (
 )
 from memory_core.store.base import State, Store
 from memory_core.store.tree import Tree
-from memory_core.terms import asked, terms
+from memory_core.terms import terms
 
 T = TypeVar("T")
 
@@ -50,7 +51,7 @@ FOLDER = PROGRAM / "search"
 """Where the indexes are; they may be thrown away at any time."""
 MOST = 60
 """How many hits one search hands out."""
-_FORMAT = 1
+_FORMAT = 2
 _PROBE = (
     "Ana chose Redis v2.3 for foo_bar's 部署服务 キャッシュ, geändert am 2026-04-06; running at 15:30 "
     "資料庫移轉 締め切りを決めた サーバー 배포를 정했다 四月六日 下午三点 金曜日 三十天 百分之五 월요일"
@@ -157,16 +158,22 @@ class ScopeSearch:
         self._searches = searches
 
     async def find(
-        self, words: str, unread: list[str], wanted: Callable[[PageId], bool], most: int = MOST
+        self,
+        words: str,
+        unread: list[str],
+        wanted: Callable[[PageId], bool],
+        most: int = MOST,
+        today: date | None = None,
     ) -> tuple[Hit, ...]:
         """The best hits on pages that are `wanted`, best first; pages that could not be read are told in `unread`.
 
+        Days that `words` name are seen from `today` (memory_core.days).
         Raises StoreError when the pages cannot be listed, or none can be read; LedgerFailed.
         """
-        question = asked(words)
-        if not question:
+        wants = question(words, today)
+        if not wants.terms:
             return ()
-        return distinct(await self._current(unread, lambda file, as_of: file.search(question, wanted, most, as_of)))
+        return distinct(await self._current(unread, lambda file, as_of: file.search(wants, wanted, most, as_of)))
 
     async def catch_up(self) -> None:
         """Make the index hold what is there now, and nothing that is gone. Raises StoreError, LedgerFailed."""

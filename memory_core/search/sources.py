@@ -128,7 +128,8 @@ def _line(entry: Entry, talk: str, zone: tzinfo) -> Placed:
     """One message, as a journal's line would tell it. Its day is the scope's; what was said has no title."""
     message = entry.message
     day, who = day_in(zone, message.sent_at), f"@{message.author_name}"
-    source = f"{who}, {message.sent_at.astimezone(zone):%H:%M}"
+    at = message.sent_at.astimezone(zone)
+    source = f"{who}, {at.hour:02}:{at.minute:02}"
     unit = Unit(
         text=f"- {_BLANK.sub(_INDENTED, message.text.strip())} ({source})",
         context=(said_on(day),),

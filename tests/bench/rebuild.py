@@ -5,8 +5,8 @@
 Half of the memories are records, on the pages and by month in the archive, half are messages of the ledger.
 Reference: reading the same files and texts and building an FTS5 table of the same parts in a file, without waiting
 for the disk, in turns with remem in the same run. Compared is processor time, of all threads; the wall beside it says
-how busy the machine was. What words leave in mind (caches of stems) is forgotten before each rebuild. The same
-questions are asked before and after: every answer, with its order and score, must be the same.
+how busy the machine was. What words and pages leave in mind (caches) is forgotten before each
+rebuild. The same questions are asked before and after: every answer, with its order and score, must be the same.
 
     rebuild    the index is removed, and caught up
     no change  caught up when nothing changed: a look at the states of the files and two numbers of the ledger
@@ -35,6 +35,7 @@ from rich.console import Console
 from rich.table import Table
 
 from memory_core import terms
+from memory_core.forms import record_values, records, units
 from memory_core.forms.records import render
 from memory_core.gate import OpenIndex, open_index
 from memory_core.search import parts
@@ -46,6 +47,12 @@ QUESTIONS = 40
 _SETTLED_S = 2.5
 """So long after a writing the times of a file are trusted."""
 _PART = re.compile(r"^## ", re.MULTILINE)
+
+_REMEMBERED = (
+    *(terms._between_blanks, terms._word_terms, terms._stem, parts._speaker),
+    *(units.units_of, records._parse, records._parse_short, records._read),
+    *(record_values._identity, record_values.source_name),
+)
 
 Cost: TypeAlias = tuple[float, float]
 """Seconds of processor and wall."""
@@ -114,7 +121,7 @@ async def opened(held: Memory) -> OpenIndex:
 
 async def _rebuild(held: Memory) -> None:
     await asyncio.to_thread(held.handle.searches.remove, held.handle.scope)
-    for remembered in (terms._word_terms, terms._stem, parts._part, parts._speaker):
+    for remembered in _REMEMBERED:
         remembered.cache_clear()
     await (await opened(held)).catch_up()
 

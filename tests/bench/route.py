@@ -22,14 +22,16 @@ from dataclasses import dataclass
 from rich.table import Table
 
 from memory_core.page_choice import best_pages
+from memory_core.ranking import Question as Asks
 from memory_core.ranking import Spot, own_words, scores, shelf
 from memory_core.search.parts import Held
+from memory_core.search.question import question as asks
 from memory_core.terms import terms
 from memory_core.tokens import Counter as Tokens
 from memory_core.tokens import load_counter
 from tests.bench.figures import console, data_sets, keep, no_data, parser, ratio
-from tests.bench.recall import held_room, in_context
 from tests.bench.recall_data import Question, Room, Turn
+from tests.bench.recall_rankings import held_room, in_context, today
 
 REFERENCE = "best file"
 WAYS = (REFERENCE, "strict", "excerpts", "oracle")
@@ -47,7 +49,7 @@ class Asked:
 
 def orders(turns: Sequence[Turn], question: Question) -> Asked:
     """The turns that each way would take, best first."""
-    asked = terms(question.text)
+    asked = asks(question.text, today(turns))
     room = held_room(tuple(turns))
     found = {number: score.value for number, score in scores(room.shelf, room.places(asked), asked).items()}
     files: dict[str, list[int]] = {}
@@ -66,7 +68,7 @@ def orders(turns: Sequence[Turn], question: Question) -> Asked:
     )
 
 
-def best_file(turns: Sequence[Turn], files: dict[str, list[int]], asked: Sequence[str]) -> str:
+def best_file(turns: Sequence[Turn], files: dict[str, list[int]], asked: Asks) -> str:
     """The session file that BM25 over whole files ranks first."""
     whole = {name: terms("".join(turns[number].line for number in numbers)) for name, numbers in files.items()}
     spots = [Spot(len(found), name, number) for number, (name, found) in enumerate(whole.items())]

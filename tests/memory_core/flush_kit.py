@@ -164,6 +164,7 @@ class FaultyLedger:
         self.ways_back = inner.ways_back
         self.add_hits = inner.add_hits
         self.hits = inner.hits
+        self.unflushed = inner.unflushed
         self.changed = inner.changed
         self.erase = inner.erase
         self.usage = inner.usage

@@ -327,7 +327,8 @@ async def _all_of(ledger: Ledger) -> list[object]:
     ]
     for scope in SCOPES:
         own = ledger.open(scope)
-        asked += [own.conversations(), own.open_plans(), own.last_plan(), own.written(), own.hits(), own.changed()]
+        asked += [own.conversations(), own.unflushed()]
+        asked += [own.open_plans(), own.last_plan(), own.written(), own.hits(), own.changed()]
         asked += [own.ways_back(), own.transcript_state(), _outline(own), own.transcript(range(-1, 12))]
         asked += [own.usage.spent(date(2026, 4, day)) for day in (5, 6, 7)]
         asked += [asking for place in _PLACES for asking in (own.context(place, 1), own.cursor(place))]

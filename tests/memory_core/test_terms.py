@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 import unicodedata
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_core.pleasantry import is_pleasantry
 from memory_core.script import fold
-from memory_core.terms import asked, surfaces, terms
+from memory_core.terms import _add, _plain, _stem, asked, surfaces, terms
 from memory_core.text import one_line
+from tests.scale import scale
+
+ENDINGS = ("", "s", "ed", "ing", "er", "ation", "ational", "ness", "ly")
 
 
 @pytest.mark.parametrize(
@@ -190,3 +195,24 @@ def test_greetings_and_thanks(text: str) -> None:
 @pytest.mark.parametrize("text", REQUESTS)
 def test_what_asks_for_something_is_no_pleasantry(text: str) -> None:
     assert not is_pleasantry(text)
+
+
+def test_threads_do_not_take_each_others_words() -> None:
+    words = [f"{start}{end}" for start in ("walk", "connect", "plan", "migrat", "berät") for end in ENDINGS]
+    alone = [_stem.__wrapped__(word) for word in words]
+    switching = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            together = list(threads.map(lambda _: [_stem.__wrapped__(word) for word in words], range(40)))
+    finally:
+        sys.setswitchinterval(switching)
+    assert all(found == alone for found in together)
+
+
+@given(st.text(st.sampled_from("ab1Zü.,:/'’-_@# \t\u3000\u00a8\u00ad\n\x1c٣"), max_size=30))
+@settings(max_examples=scale(2000), deadline=None)
+def test_no_token_goes_over_a_blank(text: str) -> None:
+    whole: list[str] = []
+    _add(whole, _plain(text))
+    assert terms(text) == tuple(whole)

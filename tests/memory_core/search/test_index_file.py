@@ -6,6 +6,7 @@ import random
 import shutil
 import sqlite3
 import sys
+from dataclasses import asdict
 from datetime import date
 from pathlib import Path
 
@@ -17,17 +18,18 @@ from memory_core.forms.units import Unit, units_of
 from memory_core.ids import MessageKey, PageId
 from memory_core.layouts import Form
 from memory_core.ledger.transcript import TranscriptState
-from memory_core.ranking import scores
+from memory_core.ranking import scores, shares
 from memory_core.search import scope_search
 from memory_core.search.index_file import IndexFile
 from memory_core.search.parts import Placed, held
+from memory_core.search.question import question
 from memory_core.search.sources import TALK, Source
-from memory_core.terms import asked
+from memory_core.weights import SHIPPED
 from tests.memory_core.search.kit import Memory, memory
 from tests.scale import scale
 
 NOTHING = TranscriptState()
-SAID = "redis cache deploy friday ana bo office lunch queue staging server 部署 缓存 サーバー v2.3 foo_bar"
+SAID = "redis cache deploy friday ana bo office lunch when queue job work 2026-03-04 部署 缓存 サーバー v2.3 foo_bar"
 WORD = st.sampled_from(tuple(SAID.split()))
 TEXT = st.lists(WORD, min_size=1, max_size=7).map(" ".join)
 
@@ -66,14 +68,43 @@ def test_the_file_says_what_ranking_says(made: list[Source], words: str) -> None
     index = IndexFile(None, "test")
     index.update((), made, NOTHING)
     placed = [one for source in made for one in source.placed]
-    ready, wanted = held(placed), asked(words)
+    ready, wanted = held(placed), question(words, date(2026, 4, 6))
     ranked = scores(ready.shelf, ready.places(wanted), wanted) if placed else {}
-    expected = {number: score for number, score in ranked.items() if score.shared or placed[number].page == TALK}
+    expected = {
+        number: score for number, score in ranked.items() if score.shared or score.kin or placed[number].page == TALK
+    }
     hits = index.search(wanted, lambda page: True, 1000)
     assert {hit.number: hit.shared for hit in hits} == {number: score.shared for number, score in expected.items()}
     assert all(hit.score == pytest.approx(expected[hit.number].value) for hit in hits)
     assert all(hit.placed == placed[hit.number] for hit in hits)
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    index.close()
+
+
+def test_every_share_of_a_score_stands_in_the_file() -> None:
+    """A question to which every share has something to say."""
+    lines = [
+        ("when is her job due?", "bo", True),
+        ("redis deploy friday 7", "ana", False),
+        ("her work", "ana", False),
+    ]
+    talk = tuple(_said(":console:x/1", at, *line) for at, line in enumerate(lines))
+    page = PageId("experience")
+    made = [
+        Source(":console:x/1", TALK, "1", talk),
+        Source(page, page, "1", (_unit(page, "redis deploy", "friday", True, 6, 0),)),
+    ]
+    index = IndexFile(None, "test")
+    index.update((), made, NOTHING)
+    ready = held([one for source in made for one in source.placed])
+    wanted = question("when did ana do the job of redis deploy on 2026-03-06?")
+    looked_at, told = shares(ready.shelf, ready.places(wanted), wanted)
+    heard = {name for name, share in told.items() if any(share.values.get(number) for number in looked_at)}
+    heard |= {name for name, values in ready.shelf.still.items() if any(values[number] for number in looked_at)}
+    assert heard == set(asdict(SHIPPED))
+    expected = scores(ready.shelf, ready.places(wanted), wanted)
+    hits = index.search(wanted, lambda page: True, 9)
+    assert {hit.number: hit.score for hit in hits} == pytest.approx({at: one.value for at, one in expected.items()})
     index.close()
 
 
@@ -88,7 +119,7 @@ def test_an_index_that_was_caught_up_is_one_that_was_made_anew(
     caught_up.update(gone, after, NOTHING)
     anew.update((), after, NOTHING)
     every = lambda page: True  # noqa: E731
-    assert caught_up.search(asked(words), every, 99) == anew.search(asked(words), every, 99)
+    assert caught_up.search(question(words), every, 99) == anew.search(question(words), every, 99)
     assert caught_up.known() == anew.known()
 
 
@@ -99,9 +130,9 @@ def test_what_is_not_wanted_is_no_hit() -> None:
         text = "# X\n\n- redis for the cache\n"
         placed = tuple(Placed(one, unit) for unit in units_of(one, Form.ADDED, text).units)
         index.update((), [Source(one, one, "1", placed)], NOTHING)
-    assert {hit.placed.page for hit in index.search(("redi",), lambda one: True, 9)} == {page, other}
-    assert {hit.placed.page for hit in index.search(("redi",), lambda one: one != other, 9)} == {page}
-    assert len(index.search(("redi",), lambda one: True, 1)) == 1
+    assert {hit.placed.page for hit in index.search(question("redis"), lambda one: True, 9)} == {page, other}
+    assert {hit.placed.page for hit in index.search(question("redis"), lambda one: one != other, 9)} == {page}
+    assert len(index.search(question("redis"), lambda one: True, 1)) == 1
 
 
 # -- what is lost, and what must be gone -----------------------------------------------------------------------------

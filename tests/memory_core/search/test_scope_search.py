@@ -17,7 +17,7 @@ from memory_core.ids import GroupScope, PageId
 from memory_core.layouts import Form
 from memory_core.loading import disclose, search_memory
 from memory_core.messages import Voice
-from memory_core.search import Searches, telling
+from memory_core.search import ScopeSearch, Searches, telling
 from memory_core.search.sources import PIECE
 from memory_core.session import Session
 from memory_core.store.base import PageText
@@ -93,6 +93,43 @@ async def test_a_person_is_shown_what_holds_the_words_and_what_answers_a_questio
         hits = await searched(one.handles.open(BUILD), "gateway port")
         assert [hit.placed.unit.body for hit in telling(hits)] == ["which port has the gateway?", "8443 since March"]
         assert len(hits) > 2, "an agent may want to know what stands beside it"
+
+
+@pytest.mark.asyncio
+async def test_where_nothing_holds_the_words_what_holds_one_of_the_same_field_is_shown(tmp_path: Path) -> None:
+    async with memory(tmp_path) as one:
+        one.put("experience", "# Experience\n\n- the budget is 9,000\n- lunch is at noon\n")
+        await one.says("my sister plays the violin")
+        found = {
+            words: await searched(one.handles.open(BUILD), words) for words in ("预算", "instruments?", "budget")
+        }
+        shown = {words: [hit.placed.unit.body for hit in telling(hits)] for words, hits in found.items()}
+        assert shown == {
+            "预算": ["- the budget is 9,000"],
+            "instruments?": ["my sister plays the violin"],
+            "budget": ["- the budget is 9,000"],
+        }
+        await one.says("the instruments are tuned")
+        hits = await searched(one.handles.open(BUILD), "instruments?")
+        assert [hit.placed.unit.body for hit in telling(hits)] == ["the instruments are tuned"]
+
+
+@pytest.mark.asyncio
+async def test_the_day_that_is_asked_for_comes_first(tmp_path: Path) -> None:
+    async with memory(tmp_path) as one:
+        for _ in range(3):
+            await one.says("the gateway was restarted")
+            one.clock.advance(10 * 86_400)
+        handle = one.handles.open(BUILD)
+        search = ScopeSearch(handle.store, handle.ledger, handle.layout, handle.searches, UTC)
+        today = one.clock.now().date()
+        for words, day in (
+            ("who restarted the gateway on 16 April?", "2026-04-16"),
+            ("who restarted the gateway on 2026-04-06?", "2026-04-06"),
+            ("who restarted the gateway 10 days ago?", "2026-04-26"),
+        ):
+            hits = await search.find(words, [], lambda page: True, today=today)
+            assert str(hits[0].placed.unit.day) == day
 
 
 @pytest.mark.asyncio
