@@ -7,8 +7,8 @@
 
 Nothing here is the only copy of anything: a file that cannot be read, or that another version of remem made, is
 removed and filled again; where none can be had, memory does. It is written without waiting for the disk. When units
-go, it is rebuilt without them, so that no term of theirs stays. Who asks says of which version (`as_of`): a file that
-was begun anew meanwhile, or that somebody else changed, does not answer (Moved).
+go, it is rebuilt without them. Who asks says of which version (`as_of`): a file that was begun anew meanwhile, or
+that somebody else changed, does not answer (Moved).
 """
 
 from __future__ import annotations
