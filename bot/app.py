@@ -29,7 +29,7 @@ from bot.profiles import WithoutProfiles
 from bot.reading import host_zone
 from bot.saving import Saving
 from bot.schedule import Schedule
-from bot.settings import Settings, Switch
+from bot.settings import EmbedderName, Settings, Switch
 from bot.sleeping import Sleeping
 from bot.troubles import Troubles
 from bot.turn import Turn
@@ -58,9 +58,10 @@ from memory_core.store.tree import Tree
 from memory_core.tokens import Counter, load_counter
 from memory_core.workspace import LEDGER, Workspace
 
-if TYPE_CHECKING:  # what models need is imported where one is set, and only there
+if TYPE_CHECKING:  # what models and an embedder need is imported where one is set, and only there
     from bot.models.meter import LedgerMeter
     from bot.models.providers import Chosen
+    from memory_core.search.meaning import Meaning
 
 T = TypeVar("T")
 
@@ -137,6 +138,7 @@ async def opened(
     """
     clock = clock or SystemClock()
     models = await asyncio.to_thread(_models, settings)  # a wrong one is said before anything is laid down
+    meaning = await asyncio.to_thread(_meaning, settings)
     here = zone if zone is not None else await asyncio.to_thread(host_zone)
     layout = layout_named(settings.layout)
     day = day_in(here, clock.now())
@@ -154,7 +156,7 @@ async def opened(
             await asyncio.to_thread(redact.load)
             await asyncio.to_thread(lexicon.load)
             await asyncio.to_thread(zone_names.load)
-            searches = Searches(Tree(settings.workspace, disk))
+            searches = Searches(Tree(settings.workspace, disk), meaning)
             handles = Handles(stores, ledger, layout, counter, clock, here, searches)
             overview = Aggregate(settings.workspace, layout, disk)
             meter: LedgerMeter | None = None
@@ -189,6 +191,17 @@ def _models(settings: Settings) -> Chosen | None:
     for doubt in (*models.doubts, *reads_nothing(models, counter)):
         _log.warning("a doubt about a model", doubt=doubt)
     return models
+
+
+def _meaning(settings: Settings) -> Meaning | None:
+    """Search by meaning, None where no embedder is set. Blocking. Raises BadInput where its package is missing."""
+    if settings.embedder is EmbedderName.OFF:
+        return None
+    from bot.embedding import Reporting, embedder
+    from memory_core.search.meaning import Meaning
+
+    chosen = embedder(settings)
+    return Meaning(Reporting(chosen)) if chosen is not None else None
 
 
 async def _minds(

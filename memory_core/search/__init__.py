@@ -3,7 +3,7 @@
 Every count and weight comes from the scope's own units: another scope's words cannot even change an order.
 """
 
-from memory_core.search.hits import Found, Hit, found, rank, strong, telling
+from memory_core.search.hits import Found, Hit, found, is_near, rank, strong, telling
 from memory_core.search.parts import QUESTION, Placed
 from memory_core.search.scope_search import ScopeSearch, Searches, gather
 from memory_core.search.sources import TALK
@@ -18,6 +18,7 @@ __all__ = [
     "Searches",
     "found",
     "gather",
+    "is_near",
     "rank",
     "strong",
     "telling",

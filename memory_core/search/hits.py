@@ -4,6 +4,9 @@ Units are ranked by one formula (memory_core.ranking) over the terms of any scri
 unit that shares a term with the question or holds a word of the same field (memory_core.kin), or a line of a talk
 that stands next to one that shares a term; of equal scores the newer one is first. `strong` leaves out those that fit
 so little, compared with the best, that they are noise.
+
+With an embedder the units that are nearest in meaning match too, also those that share no term (search/fusion.py).
+How near is no measure of whether something fits, so nothing is left out by it: only places count.
 """
 
 from __future__ import annotations
@@ -23,6 +26,10 @@ from memory_core.terms import terms
 WEAK = 0.2
 """A match below this part of the best score is weak."""
 
+NEAR = 3
+"""So many of those that are nearest in meaning are told without sharing words. They always are: what is nearest may
+be far."""
+
 _TOLD = 0.8
 """What holds this part of a line's terms tells it."""
 _SAID = 2
@@ -36,14 +43,18 @@ _DAILY = re.compile(r"- [0-9-]{10}: ")
 class Hit:
     """A unit that matches: the `number`th of those that were ranked.
 
-    `shared` is how many different terms of the question it holds, `kin` how many of the same field.
+    `score` orders the hits; `shared` is how many different terms of the question it holds, `kin` how many of the same
+    field, `words` how well it fits by its words (0: not at all). `near` is its place by meaning, 1 the nearest; 0: it
+    is not among the nearest, or there is no embedder.
     """
 
     placed: Placed
     number: int
     score: float
     shared: int
-    kin: int = 0
+    kin: int
+    words: float
+    near: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +88,7 @@ def rank(placed: Sequence[Placed], words: str, today: date | None = None) -> tup
     ready = held(placed)
     ranked = scores(ready.shelf, ready.places(wanted), wanted)
     hits = [
-        Hit(placed[number], number, score.value, score.shared, score.kin)
+        Hit(placed[number], number, score.value, score.shared, score.kin, score.value)
         for number, score in ranked.items()
         if score.shared or score.kin
     ]
@@ -85,21 +96,27 @@ def rank(placed: Sequence[Placed], words: str, today: date | None = None) -> tup
 
 
 def strong(hits: Sequence[Hit]) -> tuple[Hit, ...]:
-    """The hits that are not weak; `hits` are best first."""
-    return tuple(hit for hit in hits if hit.score >= WEAK * hits[0].score) if hits else ()
+    """The hits that are not weak by their words, and those that are near in meaning; `hits` are best first."""
+    best = max((hit.words for hit in hits), default=0.0)
+    return tuple(hit for hit in hits if hit.near or hit.words >= WEAK * best)
 
 
 def telling(hits: Sequence[Hit]) -> tuple[Hit, ...]:
     """What a person would call a match: it holds a word of the question, or it follows a question that does; where
-    nothing holds any, what holds a word of the same field."""
+    nothing holds any, what holds a word of the same field. And what is nearest in meaning."""
     if not any(hit.shared for hit in hits):
-        return tuple(hit for hit in hits if hit.kin)
+        return tuple(hit for hit in hits if hit.kin or is_near(hit))
     asking = {
         hit.number
         for hit in hits
         if hit.shared and hit.placed.message is not None and hit.placed.unit.body.rstrip().endswith(QUESTION)
     }
-    return tuple(hit for hit in hits if hit.shared or hit.number - 1 in asking)
+    return tuple(hit for hit in hits if hit.shared or is_near(hit) or hit.number - 1 in asking)
+
+
+def is_near(hit: Hit) -> bool:
+    """Is it worth telling though it may share no word with the question (one in another language shares none)?"""
+    return 0 < hit.near <= NEAR
 
 
 def distinct(hits: Sequence[Hit]) -> tuple[Hit, ...]:

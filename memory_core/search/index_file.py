@@ -4,6 +4,7 @@
     sources    a page or a piece of talk: its state, and of every unit what ranking must know (Spot), as JSON
     units      each unit; read only for what is shown
     postings   per term and source where it stands: for each place one number of 64 bits, unit, position and weight
+    vectors    only with an embedder: what each unit means (search/vectors.py)
 
 Nothing here is the only copy of anything: a file that cannot be read, or that another version of remem made, is
 removed and filled again; where none can be had, memory does. It is written without waiting for the disk. When units
@@ -17,24 +18,22 @@ import json
 import secrets
 import sqlite3
 import threading
-from array import array
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from heapq import nsmallest
-from typing import TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from memory_core.errors import StoreFailed
 from memory_core.ids import PageId
 from memory_core.ledger.transcript import TranscriptState
-from memory_core.ranking import Holding, Places, Question, Shelf, Spot, pairs_of, scores, shelf
+from memory_core.ranking import Question, Shelf, Spot, scores, shelf
 from memory_core.search.hits import Hit
+from memory_core.search.index_meta import keep, meta, one_moment, require
 from memory_core.search.index_place import IndexPlace
 from memory_core.search.index_rows import (
-    POSITION_BITS,
     UNIT,
-    WEIGHT_BITS,
     UnitRow,
     placed_of,
     postings,
@@ -42,8 +41,13 @@ from memory_core.search.index_rows import (
     spot_row,
     unit_row,
 )
-from memory_core.search.parts import part_of
+from memory_core.search.index_terms import places_of
+from memory_core.search.parts import Placed, part_of
 from memory_core.search.sources import TALK, Source
+
+if TYPE_CHECKING:  # there is none, unless an embedder is set
+    from memory_core.search.embedding import Vector
+    from memory_core.search.vectors import Due, Vectors
 
 T = TypeVar("T")
 _Standing: TypeAlias = defaultdict[str, dict[int, bytes]]
@@ -64,8 +68,6 @@ _SETTINGS = ("journal_mode = DELETE", "synchronous = OFF", "secure_delete = ON",
 # Put together from our own constant only (hence the noqa's).
 _PUT_UNIT = f"INSERT INTO units VALUES (?, ?{', ?' * len(UNIT.split(','))})"  # noqa: S608
 _UNITS = f"SELECT {UNIT} FROM units WHERE source = ?"  # noqa: S608
-_MOST_TERMS = 400
-"""How many terms one statement asks for."""
 _BUSY_S = 5.0
 
 
@@ -76,10 +78,6 @@ class Known:
     marks: Mapping[str, str]
     transcript: TranscriptState
     version: str = field(default="", compare=False)
-
-
-class Moved(Exception):
-    """The index is of another version than it was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +97,9 @@ class _Shelved:
 class IndexFile:
     """The index of one scope; `place` None keeps it in memory. `made_by` tells what its contents depend on."""
 
-    def __init__(self, place: IndexPlace | None, made_by: str) -> None:
+    def __init__(self, place: IndexPlace | None, made_by: str, vectors: Vectors | None = None) -> None:
         self._place = place
+        self._vectors = vectors
         self._made_by = made_by
         self._connection: sqlite3.Connection | None = None
         self._shelved: _Shelved | None = None
@@ -122,10 +121,44 @@ class IndexFile:
         self._tried(lambda held: self._update(held, gone, new, transcript, as_of))
 
     def search(
-        self, asked: Question, wanted: Callable[[PageId], bool], most: int, as_of: str | None = None
+        self,
+        asked: Question,
+        wanted: Callable[[PageId], bool],
+        most: int,
+        as_of: str | None = None,
+        meant: Vector | None = None,
     ) -> tuple[Hit, ...]:
-        """The best `most` hits on pages that are `wanted`, best first. Raises Moved."""
-        return self._tried(lambda held: self._search(held, asked, wanted, most, as_of))
+        """The best `most` hits on pages that are `wanted`, best first; `meant` is the vector of the question.
+
+        Raises Moved.
+        """
+
+        def search(held: sqlite3.Connection) -> tuple[Hit, ...]:
+            with one_moment(held):
+                require(held, as_of)
+                return self._ranked(held, asked, wanted, most, meant)
+
+        return self._tried(search)
+
+    @property
+    def lacks_vectors(self) -> bool:
+        """May units have no vector yet, and should have one?"""
+        return self._vectors is not None and self._vectors.is_lacking
+
+    def without_vectors(self, most: int) -> tuple[Due, ...]:
+        """Units that have no vector yet; none of a file that is closed, or that only the next search can mend."""
+        with self._lock, suppress(sqlite3.Error):
+            if self._connection is not None and self._vectors is not None:
+                return self._vectors.lacking(self._connection, most)
+        return ()
+
+    def keep_vectors(self, due: Sequence[Due], vectors: Sequence[Vector]) -> bool:
+        """Keep the vectors of units that still stand there; False where the file is closed, or it fails."""
+        with self._lock, suppress(sqlite3.Error):
+            if self._connection is not None and self._vectors is not None:
+                self._vectors.keep(self._connection, due, vectors)
+                return True
+        return False
 
     def close(self) -> None:
         """Close the file; the next call opens it again."""
@@ -158,9 +191,11 @@ class IndexFile:
             raise sqlite3.DatabaseError("the index is damaged")
         for table in _TABLES:
             held.execute(table)
-        if _meta(held, "made_by") not in (self._made_by, ""):
+        if self._vectors is not None:
+            self._vectors.begin(held)
+        if meta(held, "made_by") not in (self._made_by, ""):
             raise sqlite3.DatabaseError("another version made the index")
-        _keep(held, "made_by", self._made_by)
+        keep(held, "made_by", self._made_by)
         return held
 
     def _shut(self) -> None:
@@ -176,9 +211,9 @@ class IndexFile:
                 self._place.remove()
 
     def _known(self, held: sqlite3.Connection) -> Known:
-        version = _meta(held, "version")  # first: what changes meanwhile is another version
+        version = meta(held, "version")  # first: what changes meanwhile is another version
         marks = dict(held.execute("SELECT place, mark FROM sources"))
-        arrived, _, revised = _meta(held, "transcript").partition(" ")
+        arrived, _, revised = meta(held, "transcript").partition(" ")
         return Known(marks, TranscriptState(int(arrived or 0), int(revised or 0)), version)
 
     def _update(
@@ -191,9 +226,10 @@ class IndexFile:
     ) -> None:
         held.execute("BEGIN IMMEDIATE")
         try:
-            _is_of(held, as_of)
+            require(held, as_of)
             before = dict(held.execute("SELECT place, id FROM sources"))
             replaced = [before[place] for place in {*gone, *(one.place for one in new)} if place in before]
+            taken = self._vectors.take_away(held, replaced) if self._vectors is not None else {}
             went = self._take_away(held, replaced)
             came, standing = set[UnitRow](), _Standing(dict)
             for one in new:
@@ -201,8 +237,10 @@ class IndexFile:
             # In the order of their key: a tree that is filled from one end is not split and mended all over.
             rows = ((term, *one) for term in sorted(standing) for one in standing[term].items())
             held.executemany("INSERT INTO postings VALUES (?, ?, ?)", rows)
-            _keep(held, "transcript", f"{transcript.arrived} {transcript.revised}")
-            _keep(held, "version", secrets.token_hex(8))
+            if self._vectors is not None:
+                self._vectors.put_back(held, taken, [one.place for one in new])
+            keep(held, "transcript", f"{transcript.arrived} {transcript.revised}")
+            keep(held, "version", secrets.token_hex(8))
             held.execute("COMMIT")
         except BaseException:
             held.execute("ROLLBACK")
@@ -241,23 +279,16 @@ class IndexFile:
             standing[term][row] = places
         return set(written)
 
-    def _search(
+    def _ranked(
         self,
         held: sqlite3.Connection,
         asked: Question,
         wanted: Callable[[PageId], bool],
         most: int,
-        as_of: str | None,
-    ) -> tuple[Hit, ...]:
-        with _one_moment(held):
-            _is_of(held, as_of)
-            return self._ranked(held, asked, wanted, most)
-
-    def _ranked(
-        self, held: sqlite3.Connection, asked: Question, wanted: Callable[[PageId], bool], most: int
+        meant: Vector | None,
     ) -> tuple[Hit, ...]:
         shelved = self._shelf(held)
-        places = _places(held, shelved, asked)
+        places = places_of(held, shelved.start, asked)
         allowed = {source for source, (page, _) in shelved.pages.items() if wanted(page)}
         talks = {source for source, (page, _) in shelved.pages.items() if page == TALK}
         ranked = [
@@ -265,16 +296,22 @@ class IndexFile:
             for number, score in scores(shelved.shelf, places, asked).items()
             if (source := shelved.sources[number]) in allowed and (score.shared or score.kin or source in talks)
         ]
-        hits = []
-        for _, _, number, score in nsmallest(most, ranked, key=lambda one: one[:3]):
-            source = shelved.sources[number]
-            row = held.execute(f"{_UNITS} AND number = ?", (source, number - shelved.start[source])).fetchone()
-            hits.append(Hit(placed_of(*shelved.pages[source], row), number, score.value, score.shared, score.kin))
-        return tuple(hits)
+        if meant is None or self._vectors is None:
+            best = nsmallest(most, ranked, key=lambda one: one[:3])
+            first = [(number, score.value, score, 0) for _, _, number, score in best]
+        else:
+            nearest = self._vectors.order(held, meant, shelved.start, shelved.shelf.first)
+            nearest = tuple(number for number in nearest if shelved.sources[number] in allowed)
+            words = {number: score for _, _, number, score in sorted(ranked, key=lambda one: one[:3])}
+            first = self._vectors.fused(words, nearest, most)
+        return tuple(
+            Hit(_placed(held, shelved, number), number, value, score.shared, score.kin, score.value, near)
+            for number, value, score, near in first
+        )
 
     def _shelf(self, held: sqlite3.Connection) -> _Shelved:
         """The shelf of this version, kept until the next."""
-        version = _meta(held, "version")
+        version = meta(held, "version")
         if self._shelved is None or self._shelved.version != version:
             before, self._spots = self._spots, {}
             spots: list[Spot] = []
@@ -291,59 +328,8 @@ class IndexFile:
         return self._shelved
 
 
-@contextmanager
-def _one_moment(held: sqlite3.Connection) -> Iterator[None]:
-    """What is read in the block is of one moment."""
-    held.execute("BEGIN")
-    try:
-        yield
-    finally:
-        with suppress(sqlite3.Error):
-            held.execute("ROLLBACK")
-
-
-def _is_of(held: sqlite3.Connection, version: str | None) -> None:
-    if version is not None and _meta(held, "version") != version:
-        raise Moved
-
-
-def _places(held: sqlite3.Connection, shelved: _Shelved, asked: Question) -> Places:
-    """Where the terms of a question stand."""
-    counts: dict[str, dict[int, int]] = {}
-    stands: dict[str, set[int]] = {}
-    for term, source, places in _rows_of(held, tuple(dict.fromkeys((*asked.terms, *asked.kin)))):
-        own, at, start = counts.setdefault(term, defaultdict(int)), stands.setdefault(term, set()), shelved.start
-        read = array("Q")
-        read.frombytes(places)
-        for place in read:
-            number = start[source] + (place >> (POSITION_BITS + WEIGHT_BITS))
-            own[number] += place & ((1 << WEIGHT_BITS) - 1)
-            at.add(number << POSITION_BITS | place >> WEIGHT_BITS & (1 << POSITION_BITS) - 1)
-    together: dict[int, int] = defaultdict(int)
-    for first, second in pairs_of(asked.terms):
-        if first in stands and second in stands:
-            ends = stands[second]
-            for number in {place >> POSITION_BITS for place in stands[first] if place + 1 in ends}:
-                together[number] += 1
-    return Places(_holding(counts, asked.terms), together, _holding(counts, asked.kin))
-
-
-def _holding(counts: Holding, terms: Sequence[str]) -> Holding:
-    return {term: counts[term] for term in terms if term in counts}
-
-
-def _rows_of(held: sqlite3.Connection, terms: Sequence[str]) -> Iterator[tuple[str, int, bytes]]:
-    for at in range(0, len(terms), _MOST_TERMS):
-        some = json.dumps(terms[at : at + _MOST_TERMS])
-        yield from held.execute(
-            "SELECT term, source, places FROM postings WHERE term IN (SELECT value FROM json_each(?))", (some,)
-        )
-
-
-def _meta(held: sqlite3.Connection, name: str) -> str:
-    row = held.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
-    return str(row[0]) if row is not None else ""
-
-
-def _keep(held: sqlite3.Connection, name: str, value: str) -> None:
-    held.execute("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)", (name, value))
+def _placed(held: sqlite3.Connection, shelved: _Shelved, number: int) -> Placed:
+    """The unit of a number."""
+    source = shelved.sources[number]
+    row = held.execute(f"{_UNITS} AND number = ?", (source, number - shelved.start[source])).fetchone()
+    return placed_of(*shelved.pages[source], row)

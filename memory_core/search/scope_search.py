@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from datetime import date, tzinfo
 from functools import lru_cache
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from memory_core.errors import StoreError, StoreFailed
 from memory_core.ids import GroupScope, PageId, Scope
@@ -27,7 +27,8 @@ from memory_core.layouts import Layout, Table
 from memory_core.ledger.base import ScopeLedger
 from memory_core.lock import PROGRAM
 from memory_core.search.hits import Hit, distinct
-from memory_core.search.index_file import IndexFile, Known, Moved
+from memory_core.search.index_file import IndexFile, Known
+from memory_core.search.index_meta import Moved
 from memory_core.search.index_place import JOURNAL, IndexPlace
 from memory_core.search.parts import Placed
 from memory_core.search.question import question
@@ -44,6 +45,9 @@ from memory_core.search.sources import (
 from memory_core.store.base import State, Store
 from memory_core.store.tree import Tree
 from memory_core.terms import terms
+
+if TYPE_CHECKING:
+    from memory_core.search.meaning import Meaning
 
 T = TypeVar("T")
 
@@ -77,10 +81,11 @@ _FRESH_NS = 2_000_000_000
 
 
 class Searches:
-    """The indexes of all scopes, the least recently used ones closed."""
+    """The indexes of all scopes, the least recently used ones closed. `meaning`: search by meaning too."""
 
-    def __init__(self, tree: Tree | None = None) -> None:
+    def __init__(self, tree: Tree | None = None, meaning: Meaning | None = None) -> None:
         self._tree = tree
+        self.meaning = meaning
         self._open: OrderedDict[str, _Opened] = OrderedDict()
         self.compared: set[str] = set()
         """Scopes whose index was compared with the transcript itself: the ledger's two numbers say nothing of an
@@ -90,7 +95,8 @@ class Searches:
         """The index of a scope. `made_by` tells what its contents depend on."""
         opened = self._open.pop(scope.key, None)
         if opened is None or opened.made_by != made_by:
-            opened = _Opened(IndexFile(self._place(scope), made_by), made_by)
+            vectors = self.meaning.vectors() if self.meaning is not None else None
+            opened = _Opened(IndexFile(self._place(scope), made_by, vectors), made_by)
         self._open[scope.key] = opened
         while len(self._open) > _OPEN_FILES:
             self._open.popitem(last=False)  # closed by its last user's end
@@ -170,10 +176,12 @@ class ScopeSearch:
         Days that `words` name are seen from `today` (memory_core.days).
         Raises StoreError when the pages cannot be listed, or none can be read; LedgerFailed.
         """
-        wants = question(words, today)
-        if not wants.terms:
+        wants, meaning = question(words, today), self._searches.meaning
+        meant = await meaning.asked(words) if meaning is not None else None
+        if not wants.terms and meant is None:
             return ()
-        return distinct(await self._current(unread, lambda file, as_of: file.search(wants, wanted, most, as_of)))
+        hits = await self._current(unread, lambda file, as_of: file.search(wants, wanted, most, as_of, meant))
+        return distinct(hits)
 
     async def catch_up(self) -> None:
         """Make the index hold what is there now, and nothing that is gone. Raises StoreError, LedgerFailed."""
@@ -192,10 +200,13 @@ class ScopeSearch:
                     opened.known, tries = None, tries + 1
                     continue
                 unread += missed
+                if self._searches.meaning is not None:
+                    self._searches.meaning.fill(opened.file)
                 return done
 
     def _opened(self) -> _Opened:
-        made_by = f"{_FORMAT} {_fingerprint()} {self._layout.name} {self._zone}"
+        embedder = self._searches.meaning.name if self._searches.meaning is not None else ""
+        made_by = f"{_FORMAT} {_fingerprint()} {self._layout.name} {self._zone} {embedder}"
         return self._searches.index(self._store.scope, made_by)
 
     async def _catch_up(self, opened: _Opened, unread: list[str], *, checked: bool) -> str | None:

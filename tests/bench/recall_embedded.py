@@ -1,4 +1,4 @@
-"""The recall bench by the optional embedder: remem's order fused with the one by meaning (memory_core.fusion)."""
+"""The recall bench by the optional embedder: remem's order fused with the one by meaning (memory_core.search)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from bot.embedding import SentenceEncoder
-from memory_core import fusion
 from memory_core.errors import BadInput
-from memory_core.search_embedding import Vector
+from memory_core.search import fusion
+from memory_core.search.embedding import Vector
 from tests.bench.recall_data import Question, Turn
 from tests.bench.recall_rankings import RANKINGS
 

@@ -19,12 +19,15 @@ from memory_core.ids import MessageKey, PageId
 from memory_core.layouts import Form
 from memory_core.ledger.transcript import TranscriptState
 from memory_core.ranking import scores, shares
-from memory_core.search import scope_search
+from memory_core.search import Searches, scope_search
 from memory_core.search.index_file import IndexFile
+from memory_core.search.meaning import Meaning
 from memory_core.search.parts import Placed, held
 from memory_core.search.question import question
 from memory_core.search.sources import TALK, Source
+from memory_core.store.tree import Tree
 from memory_core.weights import SHIPPED
+from tests.memory_core.search.embedders import WordEmbedder
 from tests.memory_core.search.kit import Memory, memory
 from tests.scale import scale
 
@@ -210,26 +213,38 @@ async def test_a_file_that_goes_while_it_is_open_is_no_fault(tmp_path: Path) -> 
 
 
 @pytest.mark.asyncio
-async def test_a_removal_leaves_no_term_behind(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Words that no other unit holds, looked for in the bytes of every file of the index after each removal."""
+@pytest.mark.parametrize("embedder", [None, WordEmbedder()], ids=["words", "vectors"])
+async def test_a_removal_leaves_no_term_behind(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], embedder: WordEmbedder | None
+) -> None:
+    """Words that no other unit holds, and vectors, looked for in the bytes of every file of the index after each
+    removal."""
     random_ = random.Random(6)
     words = ["".join(random_.choices("bcdfghjklmnpqrstvwxz", k=9)) for _ in range(scale(400) + 60)]
-    left = 0
-    async with memory(tmp_path) as one:
+    left = seen = 0
+    meaning = Meaning(embedder) if embedder else None
+    async with memory(tmp_path, Searches(Tree(tmp_path), meaning)) as one:
         lines = {word: f"- the {word} is at the {number}th door\n" for number, word in enumerate(words)}
         keys = {word: await one.says(f"we saw the {word} today") for word in words[::3]}
         for word in words[: scale(400)]:
             one.put("experience", "# Experience\n\n" + "".join(lines.values()))
             assert await one.finds(word)
+            gone = [word.encode()]
+            if meaning and embedder:
+                await meaning.settled()
+                texts = {text for call in embedder.calls for text in call if word in text and text != word}
+                assert len(texts) == 1 + (word in keys)
+                gone += [embedder.vector(text).tobytes() for text in texts]
+            seen += all(any(bytes_ in path.read_bytes() for path in one.index_files()) for bytes_ in gone)
             del lines[word]
             one.put("experience", "# Experience\n\n" + "".join(lines.values()))
             if word in keys:
                 await one.deletes(keys[word])
             assert not any(word in found for found in await one.finds(word))
-            left += any(word.encode() in path.read_bytes() for path in one.index_files())
+            left += any(any(bytes_ in path.read_bytes() for bytes_ in gone) for path in one.index_files())
     with capsys.disabled():
         sys.stdout.write(f"\n{scale(400)} removals from an index, {left} left something\n")
-    assert left == 0
+    assert (left, seen) == (0, scale(400))
 
 
 @pytest.mark.asyncio

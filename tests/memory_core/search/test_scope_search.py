@@ -283,6 +283,17 @@ async def test_an_index_in_memory_needs_no_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.asyncio
+async def test_what_was_noted_before_is_no_page_that_could_not_be_read(tmp_path: Path) -> None:
+    async with memory(tmp_path) as one:
+        one.put("experience", "# Experience\n\n- redis for the cache\n")
+        handle, notes = one.handles.open(BUILD), ["The budget of the index is no number."]
+        search = ScopeSearch(handle.store, handle.ledger, handle.layout, handle.searches, UTC)
+        (hit,) = await search.find("redis", notes, lambda page: True)
+        assert hit.placed.page == "experience"
+        assert len(notes) == 1
+
+
+@pytest.mark.asyncio
 async def test_what_was_said_can_be_read_again_from_a_disclosure_with_its_day_and_source(tmp_path: Path) -> None:
     """An agent quotes from what it was shown; a message of several lines is one part."""
     async with memory(tmp_path) as one:
