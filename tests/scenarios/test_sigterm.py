@@ -184,6 +184,8 @@ def older(dirty: Path, folder: Path) -> Path:
         ledger.execute("DROP TABLE usage_reports")
         ledger.execute("DROP INDEX conversations_room")
         ledger.execute("ALTER TABLE conversations DROP COLUMN heard")
+        for column in ("arrived", "revised"):
+            ledger.execute(f"ALTER TABLE scopes DROP COLUMN {column}")
         ledger.execute("PRAGMA user_version = 1")
     return workspace
 
