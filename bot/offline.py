@@ -96,18 +96,19 @@ class OfflineAgent:
             return Reply("")
         if _asks_who_i_am(text):
             return Reply(f"{WHAT_I_AM} {_GREETING.removeprefix('Hello! ')}")
-        if here := _own_words(ask) or _thread_root(ask):
-            return here
+        if meant := _own_words(ask) or _thread_root(ask):
+            return meant
         memory = [one for disclosure in ask.disclosures for one in _in_disclosure(disclosure)]
         hits = _fitting(memory, text)
         if not _is_answer(memory, hits, text) and ask.disclosures[-1].indexed:
             memory += await _searched(doors, text)
             hits = _fitting(memory, text)
-        if hits:
-            return _quoting(memory, hits)
         said = list(_in_conversation(ask))
-        if hits := _fitting(said, text):
-            lines = [f"- {_line(said[number].placed)}" for number in _with_answers(said, hits)[:QUOTED]]
+        here = _fitting(said, text)
+        if hits and not (here and here[0].shared > hits[0].shared):  # what holds more of the question answers it
+            return _quoting(memory, hits)
+        if here:
+            lines = [f"- {_line(said[number].placed)}" for number in _with_answers(said, here)[:QUOTED]]
             return Reply("It was said here:\n" + "\n".join(lines))
         return _page_shown(ask.disclosures[-1:]) or Reply(UNKNOWN if _asks(text) else NOT_ASKED)
 

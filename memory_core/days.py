@@ -112,6 +112,8 @@ class Span:
 
 def spans(text: str, today: date | None) -> tuple[Span, ...]:
     """The spans that `text` names, seen from `today`; without it only those that have a year. Never raises."""
+    if today is not None and today.year <= _YEARS_BACK:
+        today = None  # a clock that was never set; the calendar has no days to look back to
     plain = text[:_LONGEST_CHARACTERS].casefold()
     if _HINT.search(plain) is None:
         return ()
