@@ -20,7 +20,7 @@ from memory_core.ids import PageId
 from memory_core.layouts import INDEX, Form
 from memory_core.messages import Message, Voice
 from memory_core.pleasantry import is_pleasantry
-from memory_core.search import QUESTION, Hit, Placed, rank, strong
+from memory_core.search import QUESTION, TALK, Hit, Placed, rank, strong
 from memory_core.terms import asked, terms
 from memory_core.text import one_line
 
@@ -105,12 +105,17 @@ class OfflineAgent:
             hits = _fitting(memory, text)
         said = list(_in_conversation(ask))
         here = _fitting(said, text)
-        if hits and not (here and here[0].shared > hits[0].shared):  # what holds more of the question answers it
+        if hits and not (here and _is_talk(hits[0]) and here[0].shared > hits[0].shared):
             return _quoting(memory, hits)
         if here:
             lines = [f"- {_line(said[number].placed)}" for number in _with_answers(said, here)[:QUOTED]]
             return Reply("It was said here:\n" + "\n".join(lines))
         return _page_shown(ask.disclosures[-1:]) or Reply(UNKNOWN if _asks(text) else NOT_ASKED)
+
+
+def _is_talk(hit: Hit) -> bool:
+    """Was it said elsewhere in the room? What was said here, and holds more of the question, goes before that."""
+    return hit.placed.page == TALK
 
 
 def _with_answers(said: Sequence[_Quotable], hits: Sequence[Hit]) -> list[int]:
