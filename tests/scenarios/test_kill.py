@@ -274,14 +274,14 @@ def test_a_kill_at_any_write_point_loses_nothing_doubles_nothing_tears_nothing(
     deaths: Counter[int] = Counter()
     for target in targets:
         found, died = _run(folder, forks, acts, target)
-        if died or ".sqlite3" not in target[1]:  # what an index of search writes depends on how old its files are
-            deaths[died] += 1
+        deaths[died] += 1
         if found:
             wrong[target] = found
     with capsys.disabled():
         sys.stdout.write(_printed(acts, targets, deaths, wrong, time.perf_counter() - began))
     assert wrong == {}
-    assert deaths[0] <= count // 20, "points that were not met: the script is not the same each time"
+    # What an index of search reads anew, and so writes, depends on how old the files are.
+    assert deaths[0] <= max(5, count // 20), "points that were not met: the script is not the same each time"
 
 
 def test_a_kill_while_a_damaged_ledger_is_set_aside_hides_nothing(folder: Path, forks: Mortals) -> None:
