@@ -176,7 +176,8 @@ def _text_cuts(text: str, start: int, end: int, spans: CodeSpans, limit: int) ->
     for blank in _BLANKS.finditer(text, least, min(end, limit + 1)):
         if blank.start() > least and not starts_block(text, blank.end()):
             ticks = spans.around(blank.start())
-            if ticks is not None and blank.start() + len(ticks) <= limit:
+            beside = "`" in (text[blank.start() - 1], text[blank.end()])  # with our ticks it would make another mark
+            if ticks is not None and blank.start() + len(ticks) <= limit and not (ticks and beside):
                 yield _Cut(blank.start(), _Rank.WORD, ticks, prefix + ticks)
     if end <= limit:
         return

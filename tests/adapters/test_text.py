@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from adapters.marks import Fence, opening
@@ -182,8 +182,9 @@ def test_text_without_marks_is_kept_whole(text: str) -> None:
     assert squeezed("".join(split(text, 100))) == squeezed(text)
 
 
+TICKED = "``a ` b``"
 WORDS = st.lists(
-    st.sampled_from(["word", "日本", "`code here`", "``a ` b``", "x" * 90, "**bold**"]), min_size=1, max_size=60
+    st.sampled_from(["word", "日本", "`code here`", TICKED, "x" * 90, "**bold**"]), min_size=1, max_size=60
 )
 BLOCKS = st.lists(
     st.one_of(
@@ -199,6 +200,14 @@ BLOCKS = st.lists(
 
 
 @settings(max_examples=scale(4000), deadline=None)
+@example(
+    [
+        f"word word word `code here` {TICKED} **bold** **bold** {TICKED} word word word word word",
+        f"```py\nword\nword\n{TICKED}\n```",
+    ],
+    60,
+    "\n",
+)
 @given(BLOCKS, st.integers(SMALLEST_LIMIT, 300), st.sampled_from(["\n", "\n\n"]))
 def test_no_piece_of_a_well_formed_answer_ends_inside_a_fence(blocks: list[str], limit: int, between: str) -> None:
     answer = between.join(blocks)
