@@ -57,7 +57,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class Destination:
     """A room and the group that it is here; `known`: it has that name already. `wish`: the name was asked for."""
 
     room: Room
@@ -70,7 +70,7 @@ class Placed:
 class Imported:
     """What came of one room; `mark` None: nothing was written."""
 
-    placed: Placed
+    placed: Destination
     counted: Counted
     mark: Mark | None = None
 
@@ -182,7 +182,7 @@ def _room(history: History, title: str) -> Room:
     raise BadInput(f"{history.path} has no room {title[:80]!r}; it has: {names}.{private}")
 
 
-async def _placed(wanted: Sequence[Wanted], settings: Settings) -> list[Placed]:
+async def _placed(wanted: Sequence[Wanted], settings: Settings) -> list[Destination]:
     """Which group each room is, or will be. Reads only. Raises BadInput for a name that cannot be, NamesDamaged."""
     layout, owner = layout_named(settings.layout), owners(settings)[0]
     for one in wanted:
@@ -196,15 +196,15 @@ async def _placed(wanted: Sequence[Wanted], settings: Settings) -> list[Placed]:
         return await _place_all(wanted, names, taken)
 
 
-async def _place_all(wanted: Sequence[Wanted], names: Names, taken: Taken) -> list[Placed]:
-    found = list[Placed]()
+async def _place_all(wanted: Sequence[Wanted], names: Names, taken: Taken) -> list[Destination]:
+    found = list[Destination]()
     for one in wanted:
         found.append(await _place(one, names, taken))
         taken.add(found[-1].name)
     return found
 
 
-async def _place(wanted: Wanted, names: Names, taken: Taken) -> Placed:
+async def _place(wanted: Wanted, names: Names, taken: Taken) -> Destination:
     room, name = wanted.room, wanted.name
     known = await names.lookup(room.key)
     if known is not None:
@@ -213,9 +213,9 @@ async def _place(wanted: Wanted, names: Names, taken: Taken) -> Placed:
                 f"{room.title} is the group {known!r} in this workspace, and goes on under that name; leave out "
                 f"`={name[:80]}`."
             )
-        return Placed(room, known, known=True, wish=False)
+        return Destination(room, known, known=True, wish=False)
     if not name:
-        return Placed(room, friendly_name(room.title, room.key, room.server, taken), known=False, wish=False)
+        return Destination(room, friendly_name(room.title, room.key, room.server, taken), known=False, wish=False)
     if slug(name) != name or name in RESERVED:
         other = slug(name) if slug(name) not in RESERVED else ""
         raise BadInput(f"{name[:80]!r} can be no group's name here" + (f"; {other!r} can." if other else "."))
@@ -224,7 +224,7 @@ async def _place(wanted: Wanted, names: Names, taken: Taken) -> Placed:
             f"The name {name!r} belongs to another room already; choose another one, or write in "
             "memory/groups/group_names.json that both are one group."
         )
-    return Placed(room, name, known=False, wish=True)
+    return Destination(room, name, known=False, wish=True)
 
 
 def _count(history: History, room: Room, ledger: Path) -> Counted:
@@ -247,13 +247,13 @@ def _count(history: History, room: Room, ledger: Path) -> Counted:
 async def _import_all(
     app: App,
     history: History,
-    held: Sequence[tuple[Placed, Counted]],
+    held: Sequence[tuple[Destination, Counted]],
     idle_s: int,
     figures: Figures,
     moved: Moved,
 ) -> tuple[Imported, ...]:
     """Memory by memory: rooms that are one group are taken in together, in the order of time."""
-    scopes: dict[GroupScope, list[tuple[Placed, Counted]]] = {}
+    scopes: dict[GroupScope, list[tuple[Destination, Counted]]] = {}
     for one, counted in held:
         scopes.setdefault(await _claimed(app, one), []).append((one, counted))
     done, before = list[Imported](), 0
@@ -274,12 +274,12 @@ def _told(moved: Moved, before: int, total: int, done: int, _: int) -> None:
     moved(before + done, total)
 
 
-def _merged(history: History, parts: Sequence[tuple[Placed, Counted]]) -> Iterator[Incoming]:
+def _merged(history: History, parts: Sequence[tuple[Destination, Counted]]) -> Iterator[Incoming]:
     rooms = (history.messages(one.room) for one, _ in parts)
     return heapq.merge(*rooms, key=lambda event: (event.sent_at, event.event))
 
 
-async def _claimed(app: App, one: Placed) -> GroupScope:
+async def _claimed(app: App, one: Destination) -> GroupScope:
     """The room's group, its name given out now if it has none. Raises BadInput where it may have no memory."""
     if (await app.parts.intake.room(one.room.key)).stopped:
         raise BadInput(f"A member stopped recording in {one.room.title}: nothing of it may be kept. Leave it out.")

@@ -238,5 +238,6 @@ async def _end(going: _Import) -> None:
     going.check()
     await app.parts.handles.open(scope).ledger.put_in_order()
     await app.upkeep.erase(scope)
+    await app.upkeep.revise(scope)
     await app.upkeep.overview(now=True)
     await app.parts.timers.cancel(going.job.key)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from bot.agent import Ask, Doors, Reply, Show
 from memory_core.answers import quoted
+from memory_core.asking import is_question
 from memory_core.disclosure import Disclosure, Loaded, Step
 from memory_core.errors import Denied
 from memory_core.forms.units import Unit, units_of
@@ -49,14 +50,6 @@ _ROUTED = frozenset({Step.PAGE, Step.LAYER_1, Step.OPEN, Step.CONVENTION, Step.T
 _QUESTION = re.compile(
     r"[?？]|^(?:who|what|when|where|why|how|which|wer|was|wann|wo|warum|wie)\b|[吗呢]", re.IGNORECASE
 )
-
-_ASKING = re.compile(
-    r"\b(?:tell me|show me|remind me|(?:do|did) (?:we|you|i|they)|(?:is|are|was|were) there|(?:can|could) you"
-    r"|sag mir|zeig mir|gibt es|haben wir|hat jemand|weißt du)\b|^(?:is|are|does|did|has|have|can|any|list|find)\b"
-    r"|什么|怎么|为何|谁|哪|多少|请问|告诉我|何|誰|どこ|いつ|どう|なぜ|教えて|か。?$",
-    re.IGNORECASE,
-)
-"""Questions without a question mark."""
 
 WHAT_I_AM = "I am remem's offline agent: I quote what I remember, word for word, and think no further."
 UNKNOWN = "I don't know: nothing that I remember here speaks of that."
@@ -110,7 +103,9 @@ class OfflineAgent:
         if here:
             lines = [f"- {_line(said[number].placed)}" for number in _with_answers(said, here)[:QUOTED]]
             return Reply("It was said here:\n" + "\n".join(lines))
-        return _page_shown(ask.disclosures[-1:]) or Reply(UNKNOWN if _asks(text) else NOT_ASKED)
+        return _page_shown(ask.disclosures[-1:]) or Reply(
+            UNKNOWN if _QUESTION.search(text) or is_question(text) else NOT_ASKED
+        )
 
 
 def _is_talk(hit: Hit) -> bool:
@@ -133,11 +128,6 @@ async def _searched(doors: Doors, question: str) -> list[_Quotable]:
         return list(_in_disclosure(await doors.search(question)))
     except Denied:
         return []
-
-
-def _asks(text: str) -> bool:
-    """Is it a question, with or without its mark?"""
-    return bool(_QUESTION.search(text) or _ASKING.search(text))
 
 
 def _asks_who_i_am(text: str) -> bool:

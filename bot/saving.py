@@ -115,6 +115,7 @@ class Saving:
         undone = await self._flushing.alone(handle, undo(handle))
         if undone is not None and not undone.nothing:
             self._conversations.end_sessions(scope)
+            await self.revise(scope)
             _log.info("undone", scope=scope.key, number=undone.number, correction=undone.correction)
         return undone
 
@@ -143,6 +144,7 @@ class Saving:
         corrected = await self._flushing.alone(handle, correct(handle, words, said, await zone_of(handle)))
         if corrected is not None and corrected.new is not None:
             self._conversations.end_sessions(scope)  # what was disclosed holds the old words
+            await self.revise(scope)
         return corrected
 
     async def write(

@@ -249,8 +249,6 @@ class Turn:
         text = "\n\n".join([answer.text, *secret_seen(secrets)])
         await self._say(incoming, text, private=not answer.public)
         group = incoming.room.kind is not RoomKind.DIRECT
-        if answer.wrote:
-            await self._saving.revise(scope)
         if answer.wrote and group and not self._joining.is_mute(incoming.room.key):
             await self._greet(incoming, scope, invited=False)  # who saves in a room has begun to use us there
 

@@ -149,8 +149,6 @@ class Upkeep:
         try:
             erased = await handle.ledger.erase(before)
             lines = await erase_raw(handle, day_in(await zone_of(handle), before))
-            if erased or lines:
-                await revise_search(handle)
         except RememError as refused:
             _log.error("raw text is not erased yet", scope=scope.key, why=str(refused))
             return 0

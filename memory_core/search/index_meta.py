@@ -23,14 +23,17 @@ def one_moment(held: sqlite3.Connection) -> Iterator[None]:
 
 
 def require(held: sqlite3.Connection, version: str | None) -> None:
+    """Raise Moved where the index is of another version; None: any will do."""
     if version is not None and meta(held, "version") != version:
         raise Moved
 
 
 def meta(held: sqlite3.Connection, name: str) -> str:
+    """What is kept under a name; '' for nothing."""
     row = held.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
     return str(row[0]) if row is not None else ""
 
 
 def keep(held: sqlite3.Connection, name: str, value: str) -> None:
+    """Keep a value under a name."""
     held.execute("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)", (name, value))

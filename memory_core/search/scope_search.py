@@ -55,7 +55,6 @@ FOLDER = PROGRAM / "search"
 """Where the indexes are; they may be thrown away at any time."""
 MOST = 60
 """How many hits one search hands out."""
-_FORMAT = 2
 _PROBE = (
     "Ana chose Redis v2.3 for foo_bar's 部署服务 キャッシュ, geändert am 2026-04-06; running at 15:30 "
     "資料庫移轉 締め切りを決めた サーバー 배포를 정했다 四月六日 下午三点 金曜日 三十天 百分之五 월요일"
@@ -206,7 +205,7 @@ class ScopeSearch:
 
     def _opened(self) -> _Opened:
         embedder = self._searches.meaning.name if self._searches.meaning is not None else ""
-        made_by = f"{_FORMAT} {_fingerprint()} {self._layout.name} {self._zone} {embedder}"
+        made_by = f"{_fingerprint()} {self._layout.name} {self._zone} {embedder}"
         return self._searches.index(self._store.scope, made_by)
 
     async def _catch_up(self, opened: _Opened, unread: list[str], *, checked: bool) -> str | None:

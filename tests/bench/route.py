@@ -6,7 +6,7 @@ A page is one session's journal here: all that was said in a room on one day or 
 headings as in `recall`.
 
     best file   the reference: BM25 ranks the session files as wholes; the first is loaded from its top
-    strict      one page, the one that holds the best parts (memory_core.page_choice), its best parts first
+    strict      one page, the one that holds the best parts (tests.bench.page_choice), its best parts first
     excerpts    the best parts of all pages
     oracle      the one file that holds most of the evidence at this budget, which nobody can know
 
@@ -21,7 +21,6 @@ from dataclasses import dataclass
 
 from rich.table import Table
 
-from memory_core.page_choice import best_pages
 from memory_core.ranking import Question as Asks
 from memory_core.ranking import Spot, own_words, scores, shelf
 from memory_core.search.parts import Held
@@ -30,6 +29,7 @@ from memory_core.terms import terms
 from memory_core.tokens import Counter as Tokens
 from memory_core.tokens import load_counter
 from tests.bench.figures import console, data_sets, keep, no_data, parser, ratio
+from tests.bench.page_choice import best_pages
 from tests.bench.recall_data import Question, Room, Turn
 from tests.bench.recall_rankings import held_room, in_context, today
 

@@ -302,19 +302,24 @@ async def test_a_room_that_never_pauses_is_saved_when_its_day_ends(tmp_path: Pat
         assert "chairs" in journal.read_text("utf-8"), "on the day on which it was said"
 
 
-@pytest.mark.asyncio
-async def test_an_answer_to_the_greeting_that_was_taken_in_is_the_purpose_after_a_restart(tmp_path: Path) -> None:
-    """A plain reply to our question waits for our thanks, as what is addressed waits for an answer."""
-    stage = Stage(tmp_path)
+async def _answered_at_the_end(stage: Stage, *replies: str) -> None:
+    """The greeting is answered while the program ends: what is taken in then is durable, and not worked off."""
     stage.model.go.set()
     async with stage.run() as app:
         await stage.says(BUILD, "hello")
         await app.parts.conversations.settled()
         question = (await app.parts.intake.room(BUILD.room.key)).purpose_question
         assert question is not None
-        await app.parts.conversations.close()  # the program ends: what is taken in now is durable, and not worked off
-        reply = stage.events.said(BUILD, ANA, "We build the shop")
-        await stage.adapter.happens(replace(reply, reply_to=question))
+        await app.parts.conversations.close()
+        for text in replies:
+            await stage.adapter.happens(replace(stage.events.said(BUILD, ANA, text), reply_to=question))
+
+
+@pytest.mark.asyncio
+async def test_an_answer_to_the_greeting_that_was_taken_in_is_the_purpose_after_a_restart(tmp_path: Path) -> None:
+    """A plain reply to our question waits for our thanks, as what is addressed waits for an answer."""
+    stage = Stage(tmp_path)
+    await _answered_at_the_end(stage, "We build the shop")
     async with stage.run() as app:
         await app.parts.conversations.settled()
     assert "purpose: We build the shop" in (tmp_path / "memory/groups/build.md").read_text("utf-8")
@@ -327,15 +332,7 @@ async def test_the_first_answer_to_the_greeting_is_the_purpose_also_if_more_was_
 ) -> None:
     """Only the newest question of a conversation is answered late; what the group is for is said once only."""
     stage = Stage(tmp_path)
-    stage.model.go.set()
-    async with stage.run() as app:
-        await stage.says(BUILD, "hello")
-        await app.parts.conversations.settled()
-        question = (await app.parts.intake.room(BUILD.room.key)).purpose_question
-        assert question is not None
-        await app.parts.conversations.close()  # the program ends: what is taken in now is durable, and not worked off
-        for text in ("We build the shop", "and what can you do for us?"):
-            await stage.adapter.happens(replace(stage.events.said(BUILD, ANA, text), reply_to=question))
+    await _answered_at_the_end(stage, "We build the shop", "and what can you do for us?")
     stage.clock.advance(90_000)
     async with stage.run() as app:
         await stage.says(BUILD, "and why?")

@@ -197,7 +197,7 @@ def test_what_is_no_export_is_refused_before_anything_is_made(tmp_path: Path) ->
 
 
 def test_a_busy_channel_of_real_people(tmp_path: Path) -> None:
-    """Point 3 of what is shown: 6,757 messages of 200 days (a twentieth of them in the ordinary run)."""
+    """Point 3 of what is shown: 6,757 messages of 200 days (a thirtieth of them in the ordinary run)."""
     messages = scale(RACKET_MESSAGES)
     export = data_file(RACKET)
     if messages < RACKET_MESSAGES:

@@ -315,7 +315,7 @@ def _chosen(counts: dict[str, dict[str, int]]) -> list[tuple[str, str, int]]:
 def test_told_to_stop_at_any_write_it_loses_nothing(
     dirty: Path, crashed: Path, folder: Path, runs: Runs, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Point 8 of what is shown: 500 rooms (a twentieth of them, and of the runs, in the ordinary run)."""
+    """Point 8 of what is shown: 500 rooms (a thirtieth of them, and of the runs, in the ordinary run)."""
     began = {act: crashed if act == "start" else dirty for act in ACTS}
     points = [(act, ANY, ROOMS * 24 + Random(act).randint(1, 200)) for act in ACTS]
     if WHOLE:

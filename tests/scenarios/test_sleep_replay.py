@@ -33,12 +33,12 @@ from tests.scenarios.test_replay import RACKET, no_errors
 
 RACKET_DAYS = 200
 RACKET_SLICE = date(2017, 8, 16)
-"""Where the twentieth of the ordinary run begins: a fortnight of which memory keeps something."""
+"""Where the thirtieth of the ordinary run begins: a fortnight of which memory keeps something."""
 SEED = 134
 LONG = pytest.mark.skipif(scale(20) != 20, reason="with the full counts only")
 FULL = scale(20) == 20
 PER_DAY, SEASON_DAYS, NOTED_DAYS = (20, 200, 90) if FULL else (4, 30, 25)
-"""Statements a day, and days. (Less than a twentieth: as many as it takes until a page is full.)"""
+"""Statements a day, and days. (Less than a thirtieth: as many as it takes until a page is full.)"""
 
 PIPES, STYLES, TIMEOUT, SCOPES = "read-accept-bar-quote", "syntax-color", "redis%", "syntax-local-introduce"
 SERVICE = "committers@"
@@ -150,7 +150,7 @@ def overgrown(life: Life) -> list[str]:
     "layout", ["apm", pytest.param("dreaming", marks=LONG), pytest.param("adaptive", marks=LONG)]
 )
 def test_a_real_channel_sleeps_for_200_days(tmp_path: Path, layout: str) -> None:
-    """As it was, and with the questions; two such lives leave the same pages. (A twentieth: ten days of August.)"""
+    """As it was, and with the questions; two such lives leave the same pages. (A thirtieth: a week of August.)"""
     events, scope = real(scale(RACKET_DAYS)), GroupScope("racket-general")
     asking = "what was the problem with the bar, how was it fixed?"
     plain = live(events, tmp_path / "plain", layout, scope, asking=asking)

@@ -1,11 +1,11 @@
-"""Which page holds the best hits (memory_core.page_choice)."""
+"""Which page holds the best hits (tests.bench.page_choice)."""
 
 from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_core.page_choice import FALL, best_pages
+from tests.bench.page_choice import FALL, best_pages
 
 
 def test_a_page_with_the_best_hit_comes_first() -> None:
