@@ -2,7 +2,8 @@
 
     meta       `made_by`: what made it (anything else begins it anew); `version`, which grows with every update;
                the state of the transcript that it holds
-    sources    a page or a piece of talk: its state, and of every unit what ranking must know (Spot), as JSON
+    sources    a page or a piece of talk: its state, of every unit what ranking must know (Spot), and its terms, as
+               JSON; an id is never used twice
     units      each unit; read only for what is shown
     postings   per term and source where it stands: for each place one number of 64 bits, unit, position and weight
 
@@ -22,7 +23,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from dataclasses import dataclass
 from heapq import nsmallest
-from pathlib import Path, PurePosixPath
 from typing import TypeAlias, TypeVar
 
 from memory_core.errors import StoreFailed
@@ -30,6 +30,7 @@ from memory_core.ids import PageId
 from memory_core.ledger.transcript import TranscriptState
 from memory_core.ranking import Places, Shelf, Spot, pairs_of, scores, shelf
 from memory_core.search.hits import Hit
+from memory_core.search.index_place import IndexPlace
 from memory_core.search.index_rows import (
     POSITION_BITS,
     UNIT,
@@ -43,7 +44,6 @@ from memory_core.search.index_rows import (
 )
 from memory_core.search.parts import part_of
 from memory_core.search.sources import TALK, Source
-from memory_core.store.tree import Tree
 
 T = TypeVar("T")
 _Standing: TypeAlias = defaultdict[str, dict[int, bytes]]
@@ -52,8 +52,8 @@ _Standing: TypeAlias = defaultdict[str, dict[int, bytes]]
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     """CREATE TABLE IF NOT EXISTS sources (
-        id INTEGER PRIMARY KEY, place TEXT NOT NULL UNIQUE, page TEXT NOT NULL, mark TEXT NOT NULL,
-        sha256 TEXT NOT NULL, spots TEXT NOT NULL
+        id INTEGER PRIMARY KEY AUTOINCREMENT, place TEXT NOT NULL UNIQUE, page TEXT NOT NULL, mark TEXT NOT NULL,
+        sha256 TEXT NOT NULL, spots TEXT NOT NULL, terms TEXT NOT NULL
     )""",
     f"CREATE TABLE IF NOT EXISTS units (source, number, {UNIT}, PRIMARY KEY (source, number)) WITHOUT ROWID",
     """CREATE TABLE IF NOT EXISTS postings (
@@ -64,6 +64,8 @@ _SETTINGS = ("journal_mode = DELETE", "synchronous = OFF", "secure_delete = ON",
 # Put together from our own constant only (hence the noqa's).
 _PUT_UNIT = f"INSERT INTO units VALUES (?, ?{', ?' * len(UNIT.split(','))})"  # noqa: S608
 _UNITS = f"SELECT {UNIT} FROM units WHERE source = ?"  # noqa: S608
+_DELETE_POSTINGS = """DELETE FROM postings WHERE source = ?1 AND term IN (
+    SELECT value FROM json_each((SELECT terms FROM sources WHERE id = ?1)))"""
 _MOST_TERMS = 400
 """How many terms one statement asks for."""
 _BUSY_S = 5.0
@@ -71,10 +73,11 @@ _BUSY_S = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the index holds: the mark of every source by its place, and the state of the transcript."""
+    """What the index holds: the mark of every source by its place, and the state of the transcript; at `version`."""
 
     marks: Mapping[str, str]
     transcript: TranscriptState
+    version: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,33 +94,6 @@ class _Shelved:
     """Of every source its page, and in which state it was read."""
 
 
-@dataclass(frozen=True, slots=True)
-class IndexPlace:
-    """Where an index stands in a workspace. Raises OSError, StoreFailed."""
-
-    tree: Tree
-    file: PurePosixPath
-
-    @property
-    def path(self) -> Path:
-        """Its path, for SQLite."""
-        return self.tree.root / self.file
-
-    def exists(self) -> bool:
-        """Is there a file?"""
-        return self.tree.has(self.file)
-
-    def make(self) -> None:
-        """Let there be a file that its owner alone may read; SQLite's would be for everybody."""
-        with self.tree.folder(self.file.parent, create=True) as folder, suppress(FileExistsError):
-            self.tree.disk.close(self.tree.disk.create_file(self.file.name, folder))
-
-    def remove(self) -> None:
-        """Remove it, if it is there."""
-        with suppress(FileNotFoundError), self.tree.folder(self.file.parent) as folder:
-            self.tree.disk.unlink(self.file.name, folder)
-
-
 class IndexFile:
     """The index of one scope; `place` None keeps it in memory. `made_by` tells what its contents depend on."""
 
@@ -126,17 +102,22 @@ class IndexFile:
         self._made_by = made_by
         self._connection: sqlite3.Connection | None = None
         self._shelved: _Shelved | None = None
-        self._spots: dict[str, list[Spot]] = {}  # of the last shelf, by `sources.spots`: most stay as they are
+        self._spots: dict[int, list[Spot]] = {}  # of the last shelf, by source: most stay as they are
+        self.told: Known | None = None
+        """What `known` told last, as long as nothing was lost since."""
         self._lock = threading.Lock()
 
     def known(self) -> Known:
         """What it holds now."""
         return self._tried(self._known)
 
-    def update(self, gone: Collection[str], new: Iterable[Source], transcript: TranscriptState) -> None:
-        """Take sources away by their places, put new ones in the place of what was called so, all or nothing."""
+    def update(self, known: Known, gone: Collection[str], new: Iterable[Source], transcript: TranscriptState) -> bool:
+        """Take sources away by their places, put new ones in the place of what was called so, all or nothing.
+
+        False, and nothing is done, if it no longer holds what is `known`: it was begun anew, or another was quicker.
+        """
         new = tuple(new)
-        self._tried(lambda held: self._update(held, gone, new, transcript))
+        return self._tried(lambda held: self._update(held, known, gone, new, transcript))
 
     def search(self, asked: Sequence[str], wanted: Callable[[PageId], bool], most: int) -> tuple[Hit, ...]:
         """The best `most` hits on pages that are `wanted`, best first."""
@@ -182,7 +163,7 @@ class IndexFile:
         if self._connection is not None:
             with suppress(sqlite3.Error):
                 self._connection.close()
-        self._connection = self._shelved = None
+        self._connection = self._shelved = self.told = None
         self._spots = {}
 
     def _remove(self) -> None:
@@ -192,16 +173,27 @@ class IndexFile:
 
     def _known(self, held: sqlite3.Connection) -> Known:
         marks = dict(held.execute("SELECT place, mark FROM sources"))
-        arrived, _, revised = _meta(held, "transcript").partition(" ")
-        return Known(marks, TranscriptState(int(arrived or 0), int(revised or 0)))
+        arrived, revised, *openings = _meta(held, "transcript").split() or ("0", "0")
+        transcript = TranscriptState(int(arrived), int(revised), tuple(openings))
+        known = Known(marks, transcript, _version(held))
+        self.told = known
+        return known
 
     def _update(
-        self, held: sqlite3.Connection, gone: Collection[str], new: Sequence[Source], transcript: TranscriptState
-    ) -> None:
-        before = dict(held.execute("SELECT place, id FROM sources"))
-        replaced = [before[place] for place in {*gone, *(one.place for one in new)} if place in before]
+        self,
+        held: sqlite3.Connection,
+        known: Known,
+        gone: Collection[str],
+        new: Sequence[Source],
+        transcript: TranscriptState,
+    ) -> bool:
+        self.told = None
         held.execute("BEGIN IMMEDIATE")
         try:
+            if _version(held) != known.version:
+                held.execute("ROLLBACK")
+                return False
+            replaced = _ids(held, {*gone, *(one.place for one in new)} & known.marks.keys())
             went = self._take_away(held, replaced)
             came, standing = set[UnitRow](), _Standing(dict)
             for one in new:
@@ -209,43 +201,43 @@ class IndexFile:
             # In the order of their key: a tree that is filled from one end is not split and mended all over.
             rows = ((term, *one) for term in sorted(standing) for one in standing[term].items())
             held.executemany("INSERT INTO postings VALUES (?, ?, ?)", rows)
-            _keep(held, "transcript", f"{transcript.arrived} {transcript.revised}")
-            _keep(held, "version", str(int(_meta(held, "version") or 0) + 1))
+            _keep(
+                held, "transcript", " ".join(map(str, (transcript.arrived, transcript.revised, *transcript.openings)))
+            )
+            _keep(held, "version", str(known.version + 1))
             held.execute("COMMIT")
         except BaseException:
             held.execute("ROLLBACK")
             raise
         if went - came:
             held.execute("VACUUM")
+        return True
 
     def _take_away(self, held: sqlite3.Connection, sources: Sequence[int]) -> set[UnitRow]:
         """Remove sources with all that is known of them; the units that went."""
         went = set[UnitRow]()
         for source in sources:
             went.update(held.execute(_UNITS, (source,)))
+            held.execute(_DELETE_POSTINGS, (source,))
             held.execute("DELETE FROM units WHERE source = ?", (source,))
             held.execute("DELETE FROM sources WHERE id = ?", (source,))
-        if sources:
-            held.execute(
-                "DELETE FROM postings WHERE source IN (SELECT value FROM json_each(?))", (json.dumps(sources),)
-            )
         return went
 
     def _put(self, held: sqlite3.Connection, source: Source, standing: _Standing) -> set[UnitRow]:
         """Add a source; its units. Where its terms stand is told in `standing`."""
         parts = [part_of(one) for one in source.placed]
         sha256 = source.placed[0].sha256 if source.placed else ""
-        spots = json.dumps([spot_row(part.spot) for part in parts])
+        spots, stands = json.dumps([spot_row(part.spot) for part in parts]), postings(parts)
         row = (
             held.execute(
-                "INSERT INTO sources (place, page, mark, sha256, spots) VALUES (?, ?, ?, ?, ?)",
-                (source.place, source.page, source.mark, sha256, spots),
+                "INSERT INTO sources (place, page, mark, sha256, spots, terms) VALUES (?, ?, ?, ?, ?, ?)",
+                (source.place, source.page, source.mark, sha256, spots, json.dumps(list(stands))),
             ).lastrowid
             or 0
         )
         written = [unit_row(one) for one in source.placed]
         held.executemany(_PUT_UNIT, [(row, at, *unit) for at, unit in enumerate(written)])
-        for term, places in postings(parts).items():
+        for term, places in stands.items():
             standing[term][row] = places
         return set(written)
 
@@ -270,16 +262,16 @@ class IndexFile:
 
     def _shelf(self, held: sqlite3.Connection) -> _Shelved:
         """The shelf of this version, kept until the next."""
-        version = int(_meta(held, "version") or 0)
+        version = _version(held)
         if self._shelved is None or self._shelved.version != version:
             before, self._spots = self._spots, {}
             spots: list[Spot] = []
             start: dict[int, int] = {}
             sources: list[int] = []
             pages: dict[int, tuple[PageId, str]] = {}
-            for row, page, sha256, told in held.execute("SELECT id, page, sha256, spots FROM sources ORDER BY place"):
-                own = before.get(told) or [spot_of(one) for one in json.loads(told)]
-                self._spots[told] = own
+            for row, page, sha256 in held.execute("SELECT id, page, sha256 FROM sources ORDER BY place"):
+                own = before[row] if row in before else _spots(held, row)
+                self._spots[row] = own
                 start[row], pages[row] = len(spots), (PageId(page), sha256)
                 spots += own
                 sources += [row] * len(own)
@@ -314,6 +306,20 @@ def _rows_of(held: sqlite3.Connection, terms: Sequence[str]) -> Iterator[tuple[s
         yield from held.execute(
             "SELECT term, source, places FROM postings WHERE term IN (SELECT value FROM json_each(?))", (some,)
         )
+
+
+def _spots(held: sqlite3.Connection, source: int) -> list[Spot]:
+    (told,) = held.execute("SELECT spots FROM sources WHERE id = ?", (source,)).fetchone()
+    return [spot_of(one) for one in json.loads(told)]
+
+
+def _ids(held: sqlite3.Connection, places: Collection[str]) -> list[int]:
+    asked = "SELECT id FROM sources WHERE place IN (SELECT value FROM json_each(?))"
+    return [row[0] for row in held.execute(asked, (json.dumps(list(places)),))]
+
+
+def _version(held: sqlite3.Connection) -> int:
+    return int(_meta(held, "version") or 0)
 
 
 def _meta(held: sqlite3.Connection, name: str) -> str:

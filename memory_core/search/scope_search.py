@@ -18,18 +18,23 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import tzinfo
 from functools import lru_cache
+from itertools import groupby
+from operator import attrgetter
 
 from memory_core.errors import StoreError, StoreFailed
 from memory_core.ids import GroupScope, PageId, Scope
 from memory_core.layouts import Layout, Table
 from memory_core.ledger.base import ScopeLedger
+from memory_core.ledger.transcript import TranscriptState
 from memory_core.lock import PROGRAM
 from memory_core.search.hits import Hit, distinct
-from memory_core.search.index_file import IndexFile, IndexPlace, Known
+from memory_core.search.index_file import IndexFile, Known
+from memory_core.search.index_place import IndexPlace
 from memory_core.search.parts import Placed
 from memory_core.search.sources import (
     Piece,
     Source,
+    begun,
     is_talk,
     mark_of,
     page_source,
@@ -51,8 +56,13 @@ _PROBE = (
     "資料庫移轉 締め切りを決めた サーバー 배포를 정했다 四月六日 下午三点 金曜日 三十天 百分之五 월요일"
 )
 _OPEN_FILES = 64
+_TRIES = 3
+"""How often it is tried: another program may write the file at the same time, or it may be lost at any time."""
 _FRESH_NS = 2_000_000_000
 """A file system may keep times in steps of two seconds."""
+
+
+_conversation = attrgetter("conversation")
 
 
 class Searches:
@@ -108,7 +118,6 @@ class _Opened:
     file: IndexFile
     made_by: str
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    known: Known | None = None
 
 
 class ScopeSearch:
@@ -131,42 +140,78 @@ class ScopeSearch:
             return ()
         opened = self._opened()
         async with opened.lock:
-            await self._catch_up(opened, unread)
-            hits = await asyncio.to_thread(opened.file.search, question, wanted, most)
+            for _ in range(_TRIES):
+                missed = await self._catch_up(opened)
+                hits = await asyncio.to_thread(opened.file.search, question, wanted, most)
+                if opened.file.told is not None:
+                    break  # else the file was found to be damaged, and is empty now
+        unread += missed
         return distinct(hits)
 
     async def catch_up(self) -> None:
         """Make the index hold what is there now, and nothing that is gone. Raises StoreError, LedgerFailed."""
         opened = self._opened()
         async with opened.lock:
-            await self._catch_up(opened, [])
+            await self._catch_up(opened)
 
     def _opened(self) -> _Opened:
         made_by = f"{_FORMAT} {_fingerprint()} {self._layout.name} {self._zone}"
         return self._searches.index(self._store.scope, made_by)
 
-    async def _catch_up(self, opened: _Opened, unread: list[str]) -> None:
+    async def _catch_up(self, opened: _Opened) -> list[str]:
+        """Catch up; what could not be read."""
+        for _ in range(_TRIES):
+            unread: list[str] = []
+            known = opened.file.told
+            if known is None:
+                known = await asyncio.to_thread(opened.file.known)
+            if await self._caught_up(opened.file, known, unread):
+                break
+        return unread
+
+    async def _caught_up(self, file: IndexFile, known: Known, unread: list[str]) -> bool:
+        """Bring the file from what is known of it to what is there now; False if something else stands in it."""
         states, transcript = await self._store.states(), await self._ledger.transcript_state()
-        known = opened.known
-        if known is None:
-            known = await asyncio.to_thread(opened.file.known)
         pages = searchable(self._table, states)
         new = await self._pages(pages, states, known.marks, unread)
         here: set[str] = {page for page in pages if known.marks.get(page) == mark_of(states[page])}
-        if transcript == known.transcript:
-            here.update(place for place in known.marks if is_talk(place))
-        else:
-            talk = pieces(await self._ledger.transcript_outline())
-            here.update(piece.place for piece in talk)
-            new += await self._talk(piece for piece in talk if known.marks.get(piece.place) != piece.mark)
-        gone = known.marks.keys() - here
-        opened.known = known
+        here |= await self._talks(known, transcript, new)
+        gone, same = known.marks.keys() - here, True
         if new or gone or transcript != known.transcript:
-            opened.known = None  # until it is known what stands there
-            await asyncio.to_thread(opened.file.update, gone, new, transcript)
-            opened.known = await asyncio.to_thread(opened.file.known)
-        if unread and len(unread) == len(pages):
+            same = await asyncio.to_thread(file.update, known, gone, new, transcript)
+            await asyncio.to_thread(file.known)
+        if same and unread and len(unread) == len(pages):
             raise StoreFailed(unread[0])
+        return same
+
+    async def _talks(self, known: Known, transcript: TranscriptState, new: list[Source]) -> set[str]:
+        """The places of all that was said; pieces that the index does not have as they are now are added to `new`.
+
+        As long as nothing that was said was changed, only what came since is looked at.
+        """
+        marks = {place: mark for place, mark in known.marks.items() if is_talk(place)}
+        if transcript == known.transcript:
+            return set(marks)
+        if transcript.follows(known.transcript) and transcript.revised == known.transcript.revised:
+            talk = await self._since(known.transcript.arrived, marks)
+            here = {*marks, *(piece.place for piece in talk)}
+        else:
+            marks = marks if transcript.follows(known.transcript) else {}
+            talk = pieces(await self._ledger.transcript_outline())
+            here = {piece.place for piece in talk}
+        new += await self._read(piece for piece in talk if marks.get(piece.place) != piece.mark)
+        return here
+
+    async def _since(self, arrived: int, marks: Mapping[str, str]) -> tuple[Piece, ...]:
+        """What was said since that message, each conversation from its last piece on that is known."""
+        talk: list[Piece] = []
+        for conversation, lines in groupby(await self._ledger.transcript_outline(arrived), _conversation):
+            last = begun(marks, conversation)
+            if last is None:
+                talk += pieces(tuple(lines))
+            else:
+                talk += pieces(await self._ledger.transcript_outline(last.seq - 1, conversation), last)
+        return tuple(talk)
 
     async def _pages(
         self, pages: Sequence[PageId], states: Mapping[PageId, State], marks: Mapping[str, str], unread: list[str]
@@ -189,7 +234,7 @@ class ScopeSearch:
                 new.append(await asyncio.to_thread(page_source, read, form, mark + unsure))
         return new
 
-    async def _talk(self, due: Iterable[Piece]) -> list[Source]:
+    async def _read(self, due: Iterable[Piece]) -> list[Source]:
         """Pieces of what was said, as the ledger has them now."""
         due = tuple(due)
         entries = await self._ledger.transcript([seq for piece in due for seq in piece.seqs])

@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 import sqlite3
 import sys
+from collections.abc import Collection
 from datetime import date
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 from hypothesis import given, settings
@@ -18,8 +19,10 @@ from memory_core.layouts import Form
 from memory_core.ledger.transcript import TranscriptState
 from memory_core.ranking import scores
 from memory_core.search.index_file import IndexFile
+from memory_core.search.index_place import IndexPlace
 from memory_core.search.parts import Placed, held
 from memory_core.search.sources import TALK, Source
+from memory_core.store.tree import Tree
 from memory_core.terms import asked
 from tests.memory_core.search.kit import Memory, memory
 from tests.scale import scale
@@ -47,6 +50,10 @@ def sources(draw: st.DrawFn) -> list[Source]:
     return sorted(found, key=lambda one: one.place)
 
 
+def _update(index: IndexFile, gone: Collection[str], new: list[Source]) -> None:
+    assert index.update(index.known(), gone, new, NOTHING)
+
+
 def _unit(page: PageId, title: str, body: str, is_record: bool, day: int, at: int) -> Placed:
     unit = Unit(body, ("# X",), title, body, f"{page}-{at}" if is_record else "", date(2026, 3, day), words="redis")
     return Placed(page, unit, "sha")
@@ -62,7 +69,7 @@ def _said(talk: str, at: int, text: str, who: str, asks: bool) -> Placed:
 @settings(max_examples=scale(400), deadline=None)
 def test_the_file_says_what_ranking_says(made: list[Source], words: str) -> None:
     index = IndexFile(None, "test")
-    index.update((), made, NOTHING)
+    _update(index, (), made)
     placed = [one for source in made for one in source.placed]
     ready, wanted = held(placed), asked(words)
     ranked = scores(ready.shelf, ready.places(wanted), wanted) if placed else {}
@@ -81,13 +88,30 @@ def test_an_index_that_was_caught_up_is_one_that_was_made_anew(
     before: list[Source], after: list[Source], words: str
 ) -> None:
     caught_up, anew = IndexFile(None, "test"), IndexFile(None, "test")
-    caught_up.update((), before, NOTHING)
+    _update(caught_up, (), before)
     gone = caught_up.known().marks.keys() - {one.place for one in after}
-    caught_up.update(gone, after, NOTHING)
-    anew.update((), after, NOTHING)
+    _update(caught_up, gone, after)
+    _update(anew, (), after)
     every = lambda page: True  # noqa: E731
     assert caught_up.search(asked(words), every, 99) == anew.search(asked(words), every, 99)
-    assert caught_up.known() == anew.known()
+    assert caught_up.known().marks == anew.known().marks
+
+
+def test_who_knows_an_older_state_changes_nothing(tmp_path: Path) -> None:
+    """Two programs with one file: the second to write looks again, and so does who finds it begun anew."""
+    tree, page = Tree(tmp_path), PageId("experience")
+    first, second = (IndexFile(IndexPlace(tree, PurePosixPath("x.sqlite3")), "test") for _ in range(2))
+    both_know = (first.known(), second.known())
+    assert first.update(both_know[0], (), [Source(page, page, "1", ())], NOTHING)
+    assert not second.update(both_know[1], (), [Source(page, page, "2", ())], NOTHING)
+    known = second.known()
+    assert (known, known.marks) == (first.known(), {page: "1"})
+    for one in (first, second):
+        one.close()
+    (tmp_path / "x.sqlite3").write_bytes(b"no database" * 1000)
+    assert not second.update(known, (), [Source(PageId("people"), PageId("people"), "1", ())], NOTHING)
+    assert second.known().marks == {}
+    second.close()
 
 
 def test_what_is_not_wanted_is_no_hit() -> None:
@@ -96,7 +120,7 @@ def test_what_is_not_wanted_is_no_hit() -> None:
     for one in (page, other):
         text = "# X\n\n- redis for the cache\n"
         placed = tuple(Placed(one, unit) for unit in units_of(one, Form.ADDED, text).units)
-        index.update((), [Source(one, one, "1", placed)], NOTHING)
+        _update(index, (), [Source(one, one, "1", placed)])
     assert {hit.placed.page for hit in index.search(("redi",), lambda one: True, 9)} == {page, other}
     assert {hit.placed.page for hit in index.search(("redi",), lambda one: one != other, 9)} == {page}
     assert len(index.search(("redi",), lambda one: True, 1)) == 1
