@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
+from typing import NamedTuple
 
 from memory_core.forms.units import Unit
 from memory_core.ids import MessageKey, PageId
@@ -36,8 +37,7 @@ class Placed:
     at: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(NamedTuple):
     """Terms one after the other; each counts `weight` times. `joined`: neighbours are pairs."""
 
     terms: tuple[str, ...]
@@ -45,8 +45,7 @@ class Run:
     joined: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """What search knows of a unit."""
 
     spot: Spot
