@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
@@ -25,6 +25,9 @@ from memory_core.messages import Voice
 
 NAMED = 5
 """How many malformed lines are named."""
+
+EARLIEST, LATEST = datetime(1970, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
+"""A message of another time is a fault of the file; near the ends of the calendar no day can be counted on from."""
 
 DELETED = "Deleted User"
 """How Discord calls who is gone; who has no name any more is called so, with the id."""

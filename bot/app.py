@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import structlog
-import tzlocal
 
 from adapters.base import Adapter
 from adapters.rooms import Rooms
@@ -27,26 +26,25 @@ from bot.conversations import CLOSING_S, Conversations
 from bot.offline import OfflineAgent
 from bot.parts import Parts
 from bot.profiles import WithoutProfiles
+from bot.reading import host_zone
 from bot.saving import Saving
 from bot.schedule import Schedule
-from bot.settings import Settings, Switch
+from bot.settings import EmbedderName, Settings, Switch
 from bot.sleeping import Sleeping
 from bot.troubles import Troubles
 from bot.turn import Turn
 from bot.upkeep import Upkeep
 from bot.welcoming import owners, welcome
-from memory_core import lexicon
+from memory_core import lexicon, zone_names
 from memory_core.aggregate import Aggregate
 from memory_core.candidates import Extractor
 from memory_core.clock import Clock, SystemClock, day_in
 from memory_core.errors import LedgerDamaged
 from memory_core.extract import RulesExtractor
 from memory_core.handle import Handles
-from memory_core.layout_note import require_layout
 from memory_core.layouts import Layout, layout_named
 from memory_core.ledger.base import Ledger
 from memory_core.ledger.database import Faults, no_faults
-from memory_core.ledger.memory import MemoryLedger
 from memory_core.ledger.sqlite import OpenLedger, SqliteLedger
 from memory_core.loading import Mode
 from memory_core.lock import hold
@@ -60,14 +58,12 @@ from memory_core.store.tree import Tree
 from memory_core.tokens import Counter, load_counter
 from memory_core.workspace import LEDGER, Workspace
 
-if TYPE_CHECKING:  # what models need is imported where one is set, and only there
+if TYPE_CHECKING:  # what models and an embedder need is imported where one is set, and only there
     from bot.models.meter import LedgerMeter
     from bot.models.providers import Chosen
+    from memory_core.search.meaning import Meaning
 
 T = TypeVar("T")
-
-KNOWN = Path("~/.local/state/remem/workspaces.json")
-"""Which workspaces were opened before, so that one that is gone (not mounted) is not made anew."""
 
 _log = structlog.get_logger()
 
@@ -120,11 +116,6 @@ class App:
             await asyncio.wait({*tasks, ringing, keeping}, timeout=CLOSING_S)
 
 
-def host_zone() -> tzinfo:
-    """The zone of this machine. Blocking: reads the system's files."""
-    return tzlocal.get_localzone()
-
-
 @asynccontextmanager
 async def opened(
     settings: Settings,
@@ -147,6 +138,7 @@ async def opened(
     """
     clock = clock or SystemClock()
     models = await asyncio.to_thread(_models, settings)  # a wrong one is said before anything is laid down
+    meaning = await asyncio.to_thread(_meaning, settings)
     here = zone if zone is not None else await asyncio.to_thread(host_zone)
     layout = layout_named(settings.layout)
     day = day_in(here, clock.now())
@@ -163,7 +155,8 @@ async def opened(
             counter: Counter = await asyncio.to_thread(load_counter)
             await asyncio.to_thread(redact.load)
             await asyncio.to_thread(lexicon.load)
-            searches = Searches(Tree(settings.workspace, disk))
+            await asyncio.to_thread(zone_names.load)
+            searches = Searches(Tree(settings.workspace, disk), meaning)
             handles = Handles(stores, ledger, layout, counter, clock, here, searches)
             overview = Aggregate(settings.workspace, layout, disk)
             meter: LedgerMeter | None = None
@@ -198,6 +191,17 @@ def _models(settings: Settings) -> Chosen | None:
     for doubt in (*models.doubts, *reads_nothing(models, counter)):
         _log.warning("a doubt about a model", doubt=doubt)
     return models
+
+
+def _meaning(settings: Settings) -> Meaning | None:
+    """Search by meaning, None where no embedder is set. Blocking. Raises BadInput where its package is missing."""
+    if settings.embedder is EmbedderName.OFF:
+        return None
+    from bot.embedding import Reporting, embedder
+    from memory_core.search.meaning import Meaning
+
+    chosen = embedder(settings)
+    return Meaning(Reporting(chosen)) if chosen is not None else None
 
 
 async def _minds(
@@ -278,29 +282,6 @@ async def _ledger_anew(path: Path, clock: Clock) -> OpenLedger:
 
 
 @asynccontextmanager
-async def reading(
-    settings: Settings, zone: tzinfo, layout: Layout | None = None
-) -> AsyncIterator[tuple[Handles, NamesFile]]:
-    """Handles and names for a command that only reads: no lock is taken, nothing is created, no ledger is opened.
-
-    `layout`: another one than the settings'; without it a workspace in another layout is refused. Raises BadInput,
-    StoreFailed.
-    """
-    if layout is None:
-        layout = layout_named(settings.layout)
-        if await asyncio.to_thread(settings.workspace.is_dir):
-            await asyncio.to_thread(require_layout, Tree(settings.workspace), layout)
-    clock = SystemClock()
-    stores, names = FileStores(settings.workspace, layout), NamesFile(settings.workspace, layout, clock=clock)
-    try:
-        counter = await asyncio.to_thread(load_counter)
-        yield Handles(stores, MemoryLedger(clock), layout, counter, clock, zone), names
-    finally:
-        await asyncio.to_thread(names.close)
-        await asyncio.to_thread(stores.close)
-
-
-@asynccontextmanager
 async def moving(
     settings: Settings,
     zone: tzinfo,
@@ -323,6 +304,7 @@ async def moving(
         try:
             counter: Counter = await asyncio.to_thread(load_counter)
             await asyncio.to_thread(lexicon.load)
+            await asyncio.to_thread(zone_names.load)
             old, new = (
                 Handles(store, ledger, layout, counter, clock, zone)
                 for store, layout in zip(stores, layouts, strict=True)

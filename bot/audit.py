@@ -18,8 +18,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from bot.app import KNOWN, host_zone, reading
-from bot.run import settings_for
+from bot.reading import KNOWN, host_zone, reading, settings_for
 from bot.scopes import chosen, named
 from bot.settings import Settings
 from bot.welcoming import owners

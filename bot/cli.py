@@ -139,7 +139,7 @@ def status(
     workspace: Workspace = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ) -> None:
-    """Tell of each scope and conversation the last save, what waits, the last error, the next sleep. Reads only."""
+    """Tell of each scope and conversation the last flush, what waits, the last error, the next sleep. Reads only."""
     from bot.status_command import status as run_status
 
     raise SystemExit(run_status(folder or workspace, as_json=as_json))

@@ -11,7 +11,7 @@ from bot.joining import Joining
 from bot.parts import Parts
 from bot.profiles import is_profile
 from bot.saving import Saving
-from bot.wording import SAVING_NOW, TOPIC_BUTTON, noted
+from bot.wording import FLUSHING_NOW, TOPIC_BUTTON, noted
 from memory_core import answers
 from memory_core.answers_sleep import NO_MEMORY, rest_text, sleep_notes, slept_text, trouble_text
 from memory_core.answers_usage import usage_text
@@ -183,7 +183,7 @@ class Commands:
         return usage_text([spent for spent in await handle.ledger.usage.spent(today) if spent.day == today])
 
     async def _rest(self, scope: Scope, zone: tzinfo) -> tuple[str, list[str]]:
-        """How the scope's sleep stands, and what is wrong with its last save and with its sleep."""
+        """How the scope's sleep stands, and what is wrong with its last flush and with its sleep."""
         sleeping, troubles = self._saving.sleeping, self._saving.troubles
         trouble = await troubles.of(scope) if troubles is not None else None
         failed = self._saving.trouble(scope) or (trouble_text(trouble.at, trouble.why, zone) if trouble else "")
@@ -212,11 +212,11 @@ class Commands:
         if parts is None:
             return answers.missing_text(call.form)
         corrected = await self._saving.correct(scope, parts[0], _command_message(incoming, parts[1]))
-        return SAVING_NOW if corrected is None else answers.corrected_text(corrected, one_line(parts[0], 80))
+        return FLUSHING_NOW if corrected is None else answers.corrected_text(corrected, one_line(parts[0], 80))
 
     async def _undo(self, call: Call, incoming: Incoming, scope: Scope, talk: Talk) -> str:
         undone = await self._saving.undo(scope)
-        return SAVING_NOW if undone is None else answers.undone_text(undone)
+        return FLUSHING_NOW if undone is None else answers.undone_text(undone)
 
     async def _sleep(self, call: Call, incoming: Incoming, scope: Scope, talk: Talk) -> str:
         if self._saving.sleeping is None:
@@ -225,7 +225,7 @@ class Commands:
             report = await self._saving.sleeping.now(scope, Stage.DEEP)
         except NoIndex:
             return NO_MEMORY
-        return SAVING_NOW if report is None else slept_text(report)
+        return FLUSHING_NOW if report is None else slept_text(report)
 
     def may_keep(self, kind: Kind, incoming: Incoming) -> bool:
         """What people on Discord say of themselves is kept only if that is switched on (bot.profiles)."""
@@ -254,7 +254,7 @@ class Commands:
 
 
 async def _unsaved(handle: Handle) -> int:
-    """How many messages of people wait for the next save."""
+    """How many messages of people wait for the next flush."""
     contexts = [await handle.ledger.context(one, tail=0) for one in await handle.ledger.unflushed()]
     return sum(entry.message.voice is Voice.PERSON for context in contexts for entry in context.fresh)
 

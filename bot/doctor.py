@@ -17,10 +17,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from adapters.base import Check
-from bot.app import KNOWN, host_zone, reading
 from bot.embedding import embedder
 from bot.platforms import platforms
-from bot.run import settings_for
+from bot.reading import KNOWN, host_zone, reading, settings_for
 from bot.settings import Settings
 from bot.show_context import groups_in
 from bot.welcoming import owners

@@ -1,6 +1,6 @@
 """`remem eval extraction`: how well are conversations read, by the rules and, where one is set, by the model?
 
-Labelled conversations (bot.evaluation) are read as a save reads them, the bars of the flush included, and what would
+Labelled conversations (bot.evaluation) are read as a flush reads them, the bars of the flush included, and what would
 be written is compared with the labels. The kept-out half is what counts: the rules were tuned on the other one. A
 model costs one request or more a conversation; its provider's troubles are counted, not scored as silence.
 """
@@ -21,7 +21,7 @@ from bot.evaluation.labelled import LABELLED, Labelled, load
 from bot.evaluation.scoring import Score, score_one
 from bot.models.failures import Failure, ModelFailed
 from bot.models.spending import Run
-from bot.run import settings_for
+from bot.reading import settings_for
 from bot.settings import Settings
 from memory_core.candidates import Candidate, Extractor, Request
 from memory_core.errors import BadInput
@@ -153,7 +153,7 @@ async def by_model(settings: Settings, conversations: Sequence[Labelled]) -> Mea
 
 
 async def _read(extractor: Extractor, conversation: Labelled) -> Sequence[Candidate] | None:
-    """What a save would write of a conversation; None where the model's provider failed."""
+    """What a flush would write of a conversation; None where the model's provider failed."""
     scope: Scope = DirectScope(PersonKey("console:eval")) if conversation.direct else GroupScope("eval")
     request = replace(conversation.request, scope=scope)
     try:

@@ -22,10 +22,10 @@ from pathlib import Path
 
 from adapters.history import Counted, History
 from adapters.messages import Author, Incoming, Room
-from bot.app import KNOWN, App, host_zone, opened, reading
-from bot.importing import Mark, Task, import_one
+from bot.app import App, opened
+from bot.importing import Job, Mark, import_one
 from bot.message_clock import Figures, Moved, progress_bar
-from bot.run import settings_for
+from bot.reading import KNOWN, host_zone, reading, settings_for
 from bot.settings import Settings
 from bot.welcoming import owners, welcome
 from memory_core.answers import counted as numbered
@@ -161,7 +161,9 @@ def chosen(history: History, wanted: Sequence[str]) -> tuple[Wanted, ...]:
     for text in wanted:
         title, _, name = text.rpartition("=") if "=" in text else (text, "", "")
         room = _room(history, title.strip())
-        found[room] = Wanted(room, name.strip())
+        one = Wanted(room, name.strip())
+        if found.setdefault(room, one) != one:
+            raise BadInput(f"{room.title or room.key} was asked for twice, under two names; give it one.")
     return tuple(found.values())
 
 
@@ -257,9 +259,9 @@ async def _import_all(
     done, before = list[Imported](), 0
     for scope, parts in scopes.items():
         messages, known = (sum(counts) for counts in zip(*((c.messages, c.known) for _, c in parts), strict=True))
-        task = Task(scope, tuple(one.room.key for one, _ in parts), history.sha256, messages, known)
+        job = Job(scope, tuple(one.room.key for one, _ in parts), history.sha256, messages, known)
         told = partial(_told, moved, before, figures.messages)
-        mark = await import_one(app, task, _merged(history, parts), idle_s, figures, told)
+        mark = await import_one(app, job, _merged(history, parts), idle_s, figures, told)
         before += messages
         for at, (one, counted) in enumerate(parts):
             if len(parts) == 1:
@@ -280,7 +282,7 @@ def _merged(history: History, parts: Sequence[tuple[Placed, Counted]]) -> Iterat
 async def _claimed(app: App, one: Placed) -> GroupScope:
     """The room's group, its name given out now if it has none. Raises BadInput where it may have no memory."""
     if (await app.parts.intake.room(one.room.key)).stopped:
-        raise BadInput(f"A member stopped recording in {one.room.title}; `/remem start` there allows it again.")
+        raise BadInput(f"A member stopped recording in {one.room.title}: nothing of it may be kept. Leave it out.")
     room = replace(one.room, title=one.name) if one.wish else one.room
     placed = await app.parts.rooms.place(room, Author(app.parts.me(room.key.platform), "remem", Voice.SELF))
     if not isinstance(placed.scope, GroupScope):

@@ -44,8 +44,8 @@ IMPORT = "import:"
 
 @dataclass(slots=True)
 class Mark:
-    """How far an import came. `tokens`: of what was taken in since the last save; `known`: how many messages were
-    known when it began; `kept`: entries that its saves wrote; `heard`: conversations that were heard before it."""
+    """How far an import came. `tokens`: of what was taken in since the last flush; `known`: how many messages were
+    known when it began; `kept`: entries that its flushes wrote; `heard`: conversations that were heard before it."""
 
     at: int = 0
     tokens: int = 0
@@ -55,7 +55,7 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class Job:
     """Rooms of a file that are one memory: the file's fingerprint, how many messages it has, how many are known."""
 
     scope: GroupScope
@@ -73,10 +73,10 @@ class Task:
 
 @dataclass(slots=True)
 class _Import:
-    """The journey of one task."""
+    """The journey of one job."""
 
     app: App
-    task: Task
+    job: Job
     clock: ManualClock
     idle_s: int
     full_tokens: float
@@ -96,7 +96,7 @@ class _Import:
     async def take_up(self) -> bool:
         """Take up the mark of an earlier process; False where there is none. Raises LedgerFailed."""
         every = await self.app.parts.timers.due(NEVER)
-        found = next((timer for timer in every if timer.key == self.task.key), None)
+        found = next((timer for timer in every if timer.key == self.job.key), None)
         if found is None:
             return False
         for key, due_at, about in json.loads(found.about)["timers"]:
@@ -109,8 +109,8 @@ class _Import:
         """Keep how far it came, durably. Raises LedgerFailed."""
         await self.schedule.rest(json.dumps(asdict(self.mark)))
         timers = [(one.key, one.due_at.isoformat(), one.about) for one in await self.timers.due(NEVER)]
-        about = json.dumps({"scope": self.task.scope.key, "owner": False, "timers": timers})
-        await self.app.parts.timers.set(Timer(self.task.key, NEVER, about))
+        about = json.dumps({"scope": self.job.scope.key, "owner": False, "timers": timers})
+        await self.app.parts.timers.set(Timer(self.job.key, NEVER, about))
 
     # -- the traveller ---------------------------------------------------------------------------------------------
 
@@ -121,7 +121,7 @@ class _Import:
             await self.keep()
 
     async def take(self, group: Sequence[Incoming]) -> int:
-        """Take in as many as fit before a save; a conversation that is full is saved at once."""
+        """Take in as many as fit before a flush; a conversation that is full is saved at once."""
         with self.figures.stage("take in"):
             group, full = self._until_full([masked(one)[0] for one in group])
             events = [self._event(one) for one in group]
@@ -129,10 +129,10 @@ class _Import:
         for one, event in zip(group, events, strict=True):
             self.clock.move_to(max(one.sent_at, self.clock.now()))
             if event.scope is not None and one.author.voice is Voice.PERSON:
-                await self.schedule.active(one.conversation, self.task.scope)
+                await self.schedule.active(one.conversation, self.job.scope)
         if full:
             with self.figures.stage("save"):
-                await self.save(self.task.scope, Trigger.CONTEXT)
+                await self.save(self.job.scope, Trigger.CONTEXT)
             self.check()
         return len(group)
 
@@ -140,10 +140,10 @@ class _Import:
         """Count and keep them."""
         self.mark.at += taken
         await self.keep()
-        self.moved(self.mark.at, self.task.messages)
+        self.moved(self.mark.at, self.job.messages)
 
     def _until_full(self, group: Sequence[Incoming]) -> tuple[Sequence[Incoming], bool]:
-        """As many as fill what is saved at once, and whether they do."""
+        """As many as fill what is saved at once, and whether they do; their tokens are counted in the mark."""
         count = self.app.parts.counter.count
         for at, one in enumerate(group, 1):
             self.mark.tokens += count(one.text)
@@ -154,7 +154,7 @@ class _Import:
     def _event(self, incoming: Incoming) -> Posted:
         """As the ledger keeps it: nothing of the past waits for an answer."""
         state = self.states[incoming.room.key]
-        event = event_of(replace(incoming, addressed=False), self.task.scope, state)
+        event = event_of(replace(incoming, addressed=False), self.job.scope, state)
         if not isinstance(event, Posted):
             raise BadInput(f"{incoming.event} is no message; a history holds messages alone.")
         return replace(event, past=str(incoming.conversation) in self.mark.heard)
@@ -174,7 +174,7 @@ class _Import:
             self.mark.kept += sum(receipt.kinds.values())
 
     def check(self) -> None:
-        """Raise what a save failed with: nothing more is taken in on top of it."""
+        """Raise what a flush failed with: nothing more is taken in on top of it."""
         if self.failed is not None:
             raise self.failed
 
@@ -186,7 +186,7 @@ def _failure(receipt: Receipt) -> RememError | None:
 
 
 async def import_one(
-    app: App, task: Task, events: Iterator[Incoming], idle_s: int, figures: Figures, moved: Moved
+    app: App, job: Job, events: Iterator[Incoming], idle_s: int, figures: Figures, moved: Moved
 ) -> Mark:
     """Import the events, in the order of their times, from where an earlier process came to; how it ended.
 
@@ -196,17 +196,17 @@ async def import_one(
     first = await ahead.next(1)
     if not first:
         return Mark()
-    going = _Import(app, task, ManualClock(first[0].sent_at), idle_s, FULL * app.parts.context_tokens, figures, moved)
-    going.states = {room: await app.parts.intake.room(room) for room in task.rooms}
+    going = _Import(app, job, ManualClock(first[0].sent_at), idle_s, FULL * app.parts.context_tokens, figures, moved)
+    going.states = {room: await app.parts.intake.room(room) for room in job.rooms}
     if await going.take_up():
         await ahead.drop(going.mark.at - 1)
         going.clock.move_to((await ahead.next(1))[0].sent_at)
         await ahead.drop(min(going.mark.at, 1))
-    elif task.known == task.messages:
-        return Mark(task.messages, known=task.known)
+    elif job.known == job.messages:
+        return Mark(job.messages, known=job.known)
     else:
         await _begin(going)
-    zone, idle = await app.saving.zone_of(task.scope), timedelta(seconds=idle_s)
+    zone, idle = await app.saving.zone_of(job.scope), timedelta(seconds=idle_s)
     await Journey(going.clock, going.schedule, idle, zone, figures).go(ahead, going)
     with figures.stage("save"):
         await _end(going)
@@ -215,23 +215,23 @@ async def import_one(
 
 async def _begin(going: _Import) -> None:
     """Save what waits in this memory, and note what was heard of it before. Raises RememError."""
-    app, scope = going.app, going.task.scope
+    app, scope = going.app, going.job.scope
     if scope in await app.parts.intake.scopes():
         receipt = await app.saving.save(scope, Trigger.IDLE)
         if receipt.problem:
             raise StoreFailed(
-                f"What was said in {scope.name} since its last save could not be saved: {receipt.problem} Nothing "
+                f"What was said in {scope.name} since its last flush could not be saved: {receipt.problem} Nothing "
                 "was imported; start `remem run` to have it saved, then import again."
             )
-    reached = await app.parts.intake.reached(going.task.rooms[0].platform)
+    reached = await app.parts.intake.reached(going.job.rooms[0].platform)
     heard = [one.conversation for one in reached if one.scope == scope and one.message is not None]
-    going.mark = Mark(known=going.task.known, heard=tuple(str(one) for one in heard if one.room in going.task.rooms))
+    going.mark = Mark(known=going.job.known, heard=tuple(str(one) for one in heard if one.room in going.job.rooms))
     await going.keep()
 
 
 async def _end(going: _Import) -> None:
     """Save what is left, put the transcript in order, and let go of the mark. Raises RememError."""
-    app, scope = going.app, going.task.scope
+    app, scope = going.app, going.job.scope
     await time_passes(going.schedule, going.clock, going.clock.now() + 2 * timedelta(seconds=going.idle_s))
     going.check()
     await going.save(scope, Trigger.IDLE)  # what apps said where nobody spoke since
@@ -239,4 +239,4 @@ async def _end(going: _Import) -> None:
     await app.parts.handles.open(scope).ledger.put_in_order()
     await app.upkeep.erase(scope)
     await app.upkeep.overview(now=True)
-    await app.parts.timers.cancel(going.task.key)
+    await app.parts.timers.cancel(going.job.key)

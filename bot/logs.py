@@ -12,11 +12,12 @@ import structlog
 from structlog.typing import EventDict, Processor
 
 from bot.settings import Settings
-from memory_core.redact.mask import mask
 
 
 def _masked(logger: object, method: str, event: EventDict) -> EventDict:
     """The last step before rendering: no secret leaves by the log."""
+    from memory_core.redact.mask import mask  # a command that has nothing to log need not load all its rules
+
     return {key: mask(value).text if isinstance(value, str) else value for key, value in event.items()}
 
 

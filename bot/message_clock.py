@@ -5,7 +5,7 @@
     rest          how far it came is kept durably; a process that is stopped or killed goes on from there
 
 Whoever travels (`Traveller`) says what taking in means and where it is kept how far it came. From the last rest on
-all is done again, so what is done twice must change nothing. A save that is made again must find no more messages
+all is done again, so what is done twice must change nothing. A flush that is made again must find no more messages
 than the first time: a traveller whose timers do not outlive the process keeps what rang (`arrived`), before more
 messages are taken in.
 """

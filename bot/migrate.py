@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from datetime import tzinfo
 from pathlib import Path
 
-from bot.app import KNOWN, host_zone, moving, reading
-from bot.run import settings_for
+from bot.app import moving
+from bot.reading import KNOWN, host_zone, reading, settings_for
 from bot.scopes import is_former_owner, named
 from bot.settings import Settings
 from bot.welcoming import owners

@@ -2,7 +2,7 @@
 
     night        01:00 to 06:00 in the scope's zone
     own second   a hash of the scope's key, the same for ever: 10,000 scopes of one zone are two seconds apart
-    first sleep  at the scope's own second of the night that comes after its first save
+    first sleep  at the scope's own second of the night that comes after its first flush
     later ones   when they are due, if that is at night, else at the own second of the next night; never within
                  LEAST of the last look, whatever the files say
 

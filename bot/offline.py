@@ -20,7 +20,7 @@ from memory_core.ids import PageId
 from memory_core.layouts import INDEX, Form
 from memory_core.messages import Message, Voice
 from memory_core.pleasantry import is_pleasantry
-from memory_core.search import Hit, Placed, rank, strong
+from memory_core.search import QUESTION, Hit, Placed, rank, strong
 from memory_core.terms import asked, terms
 from memory_core.text import one_line
 
@@ -107,9 +107,18 @@ class OfflineAgent:
             return _quoting(memory, hits)
         said = list(_in_conversation(ask))
         if hits := _fitting(said, text):
-            lines = [f"- {_line(said[hit.number].placed)}" for hit in hits[:QUOTED]]
+            lines = [f"- {_line(said[number].placed)}" for number in _with_answers(said, hits)[:QUOTED]]
             return Reply("It was said here:\n" + "\n".join(lines))
         return _page_shown(ask.disclosures[-1:]) or Reply(UNKNOWN if _asks(text) else NOT_ASKED)
+
+
+def _with_answers(said: Sequence[_Quotable], hits: Sequence[Hit]) -> list[int]:
+    """The numbers of what was said and fits; after a question also what came next, which may repeat none of it."""
+    numbers: list[int] = []
+    for hit in hits:
+        asks = said[hit.number].placed.unit.body.rstrip().endswith(QUESTION)
+        numbers += range(hit.number, min(hit.number + (2 if asks else 1), len(said)))
+    return list(dict.fromkeys(numbers))
 
 
 async def _searched(doors: Doors, question: str) -> list[_Quotable]:

@@ -27,7 +27,7 @@ from adapters.slack.export import Export
 from bot.app import App, opened
 from bot.conversations import Work, done, held
 from bot.message_clock import Ahead, Figures, Journey, Moved, progress_bar, time_passes
-from bot.run import settings_for
+from bot.reading import settings_for
 from bot.settings import Settings, Switch
 from memory_core.clock import ManualClock
 from memory_core.errors import BadInput
@@ -37,8 +37,6 @@ from memory_core.ledger.database import Faults, no_faults
 from memory_core.lock import PROGRAM
 from memory_core.store.disk import FOLDER_MODE, Disk, translated
 from memory_core.store.tree import Tree
-
-__all__ = ["Figures", "Silent", "go_through", "replay", "replayed", "save_rest"]
 
 MARK = PROGRAM / "replay.json"
 

@@ -63,7 +63,7 @@ class Retries:
         return f"what was said could not be read through ({failed.tries} tries); {kept}, and I try again"
 
     async def note(self, scope: Scope, receipt: Receipt) -> None:
-        """Take account of how a save ended; a failed one is tried again later."""
+        """Take account of how a flush ended; a failed one is tried again later."""
         if not receipt.unread:
             if not receipt.problem and not receipt.running:
                 self._failed.pop(scope.key, None)
@@ -80,4 +80,4 @@ class Retries:
             try:
                 await self.later(scope, tries, pause_s)
             except LedgerError as refused:
-                _log.error("the next try waits for the next save", scope=scope.key, why=str(refused))
+                _log.error("the next try waits for the next flush", scope=scope.key, why=str(refused))

@@ -15,13 +15,12 @@ from pathlib import Path
 import structlog
 
 from adapters.base import Adapter
-from bot.app import KNOWN, App, begin_ledger_anew, host_zone, opened
-from bot.logs import set_up
+from bot.app import App, begin_ledger_anew, opened
 from bot.platforms import platforms
-from bot.settings import Settings, effective, load
+from bot.reading import KNOWN, host_zone, settings_for
+from bot.settings import Settings, effective
 from bot.welcoming import owners
 from memory_core.clock import SystemClock, day_in
-from memory_core.errors import BadInput
 from memory_core.layout_note import require_layout
 from memory_core.layouts import layout_named
 from memory_core.redact import mask as redact
@@ -32,23 +31,6 @@ LEFT_S = 1.0
 """How long what a model was asked may take to end, after all else has."""
 
 _log = structlog.get_logger()
-
-
-def settings_for(workspace: Path | None, *, quiet: bool = False) -> Settings:
-    """The settings, with the command line's workspace on top; logging is set up. Raises BadInput.
-
-    `quiet`: for commands that talk to a person themselves; unless REMEM_LOG_LEVEL says otherwise only warnings show.
-    The settings stay as the bot itself would have them: `remem status` shows those.
-    """
-    settings = load(workspace=workspace) if workspace is not None else load()
-    set_up(settings, quiet=quiet and "log_level" not in settings.model_fields_set)
-    standing = next(path for path in (settings.workspace, *settings.workspace.parents) if os.path.lexists(path))
-    if not os.path.isdir(standing):
-        raise BadInput(
-            f"The workspace {settings.workspace} cannot be: {standing} is no folder; "
-            "give a folder with --workspace or REMEM_WORKSPACE."
-        )
-    return settings
 
 
 def init(workspace: Path | None, *, new_ledger: bool = False) -> None:

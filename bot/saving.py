@@ -1,8 +1,8 @@
 """Saving: the one way from what was said to memory, whoever asks for it (/remem, silence, a full context, a new day).
 
-An index is made before a scope's first save, from what is known, and never written over. A save whose extraction
+An index is made before a scope's first flush, from what is known, and never written over. A flush whose extraction
 failed is tried again with the same messages (bot.retries), before whatever came since. Undo, corrections and sleep
-are no saves, and never run beside one.
+are no flushes, and never run beside one.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Saving:
         return receipt
 
     async def _troubled(self, scope: Scope, why: str) -> None:
-        """Keep why the save failed, for `remem status`; '' where it did not."""
+        """Keep why the flush failed, for `remem status`; '' where it did not."""
         if self.troubles is not None:
             await self.troubles.note(scope, why)
 
@@ -110,7 +110,7 @@ class Saving:
         return self.retries.trouble(scope)
 
     async def undo(self, scope: Scope) -> Undone | None:
-        """Take the newest step back; None while a save runs. Raises StoreError, LedgerError."""
+        """Take the newest step back; None while a flush runs. Raises StoreError, LedgerError."""
         handle = self._handles.open(scope)
         undone = await self._flushing.alone(handle, undo(handle))
         if undone is not None and not undone.nothing:
@@ -119,9 +119,9 @@ class Saving:
         return undone
 
     async def sleep(self, scope: Scope, stage: Stage) -> Report | None:
-        """Do one stage of sleep now; None while a save runs. Raises RememError (NoIndex where there is no memory).
+        """Do one stage of sleep now; None while a flush runs. Raises RememError (NoIndex where there is no memory).
 
-        What was edited or deleted since the last save is saved first: memory must not digest what it is to lose.
+        What was edited or deleted since the last flush is saved first: memory must not digest what it is to lose.
         """
         if await self._handles.open(scope).ledger.changed():
             await self.save(scope, Trigger.IDLE)
@@ -138,7 +138,7 @@ class Saving:
         return report
 
     async def correct(self, scope: Scope, words: str, said: Message) -> Corrected | None:
-        """Supersede the record that the words find by what was said; None while a save runs. Raises RememError."""
+        """Supersede the record that the words find by what was said; None while a flush runs. Raises RememError."""
         handle = self._handles.open(scope)
         corrected = await self._flushing.alone(handle, correct(handle, words, said, await zone_of(handle)))
         if corrected is not None and corrected.new is not None:
@@ -159,6 +159,11 @@ class Saving:
         if record.supersedes:
             self._conversations.end_sessions(scope)  # what was disclosed holds what is taken back
         return page, record
+
+    async def revise(self, scope: Scope) -> None:
+        """Something was taken back: it leaves the index of search."""
+        if self.upkeep is not None:
+            await self.upkeep.revise(scope)
 
     async def zone_of(self, scope: Scope) -> tzinfo:
         """Where the scope lives. Raises StoreError."""

@@ -2,7 +2,7 @@
 
     idle:<conversation>   nothing was said since the end of its last turn, for the idle time → saved, once
     day:<scope>           the day changes in the scope's zone, and something was said there since → saved
-    again:<n>:<scope>     the nth try of a save failed (bot/retries.py) → tried again
+    again:<n>:<scope>     the nth try of a flush failed (bot/retries.py) → tried again
     sleep:<scope>         a night of the scope (bot/sleeping.py) → looked at, one scope at a time, after all saves
 
 A turn is not over while its answer is being made: until then its scope is not saved, at most HELD_S late, and the
@@ -35,7 +35,7 @@ LONGEST_SLEEP_S = 60.0
 """The sweeper looks at the clock at least this often, so that a jump of the wall clock is noticed."""
 
 HELD_S = 3600.0
-"""How long a save waits at most for turns to end: a scope in which there is always one would never be saved."""
+"""How long a flush waits at most for turns to end: a scope in which there is always one would never be saved."""
 
 LOOK_AGAIN_S = 1.0
 """How often it is asked meanwhile whether the turns have ended."""
@@ -247,7 +247,7 @@ class Schedule:
         return due
 
     def _is_held(self, scope: Scope, overdue_s: float) -> bool:
-        """Must the save wait for the end of a turn?"""
+        """Must the flush wait for the end of a turn?"""
         held = self._turns[scope.key] > 0 and overdue_s < HELD_S
         self._held = self._held or held
         return held

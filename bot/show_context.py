@@ -13,8 +13,7 @@ from rich.markup import escape
 from rich.tree import Tree
 
 from adapters.rooms import Rooms
-from bot.app import KNOWN, host_zone, reading
-from bot.run import settings_for
+from bot.reading import KNOWN, host_zone, reading, settings_for
 from bot.settings import Settings
 from bot.welcoming import owners
 from memory_core.disclosure import Disclosure, Loaded
@@ -45,7 +44,7 @@ async def disclosed(message: str, room: str, settings: Settings, *, known: Path 
         raise BadInput(f"There is no workspace {settings.workspace} yet; `remem chat` or `remem init` makes it.")
     groups = await asyncio.to_thread(groups_in, settings.workspace)
     zone = await asyncio.to_thread(host_zone)
-    async with reading(settings, zone) as (handles, names):
+    async with reading(settings, zone, zones=False) as (handles, names):
         scope = await scope_named(room, names, settings, groups)
         handle = handles.open(scope)
         disclosure = await disclose(handle, Session(), message, title=room, mode=Mode(settings.disclosure.value))

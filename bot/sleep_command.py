@@ -13,8 +13,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.app import KNOWN, App, host_zone, opened, reading
-from bot.run import settings_for
+from bot.app import App, opened
+from bot.reading import KNOWN, host_zone, reading, settings_for
 from bot.scopes import chosen, every_scope, named
 from bot.settings import Settings
 from memory_core.answers_sleep import slept_text
@@ -88,7 +88,7 @@ async def _done(app: App, scope: Scope, stage: Stage) -> Slept:
 
 async def _tried(handles: Handles, scope: Scope, stage: Stage, unsaved: Collection[Scope]) -> Slept:
     """What would be done, had nobody changed anything meanwhile."""
-    first = "a real run first saves what was edited, deleted or left half done" if scope in unsaved else ""
+    first = "a real run first flushes what was edited, deleted or left half done" if scope in unsaved else ""
     try:
         return Slept(scope, await sleep_scope(handles.open(scope), stage, dry_run=True), first)
     except NoIndex:

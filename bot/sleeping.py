@@ -3,15 +3,15 @@
     sleep:<scope>   a timer in the ledger, set when the scope is first saved, moved after each look (bot/nights.py)
 
 A look reads the heartbeat and asks memory_core.sleep.due. What is due is done, deep first, once each, however much
-was missed; the heartbeat on disk remembers it. So neither a restart nor a save makes a look more. Deep sleep does not
-run where no journal holds anything new and none is old enough for the archive; REM does, because age is its work.
-The schedule rings one timer at a time, after all that is to be saved. No answer waits for a sleep; the next save that
-nobody asked for does, for as long as that one run takes.
+was missed; the heartbeat on disk remembers it. So neither a restart nor a flush makes a look more. Deep sleep does
+not run where no journal holds anything new and none is old enough for the archive; REM does, because age is its work.
+The schedule rings one timer at a time, after all that is to be saved. No answer waits for a sleep; the next flush
+that nobody asked for does, for as long as that one run takes.
 
     a turn in the scope     the schedule asks again every second, an hour at most
-    a save of the scope     the look is put off by BUSY_S
+    a flush of the scope    the look is put off by BUSY_S
     a failure               logged, kept in the timer, tried again after BACK_OFF_S
-    no index                nothing to look after; the next save arms the scope again
+    no index                nothing to look after; the next flush arms the scope again
 
 With REMEM_SLEEP=off no timer is set, and one that was rings once and goes. A person may still ask (`now`).
 """
@@ -176,7 +176,7 @@ class Sleeping:
         try:
             handle, night = self._handles.open(scope), (await self._all()).get(key_of(scope))
             if night is None or night.tries:
-                return  # the next save arms it, or a try that failed is made up for
+                return  # the next flush arms it, or a try that failed is made up for
             beat, zone = await read_heartbeat(handle), await zone_of(handle)
             now = self._handles.clock.now()
             slept = beat.ran_deep is not None or beat.ran_rem is not None

@@ -1,10 +1,10 @@
 """`remem status`: what becomes of what is said, scope by scope, for the person who runs remem.
 
-    scope           last save and its number, pending items, last error, last and next sleep, journals to go through,
+    scope           last flush and its number, pending items, last error, last and next sleep, journals to go through,
                     what models cost it today
     conversation    messages that are not saved yet, when the newest one was sent
 
-It takes no lock and changes nothing, so it works while the bot runs. Exit code 0: all well; 1: a save or a sleep
+It takes no lock and changes nothing, so it works while the bot runs. Exit code 0: all well; 1: a flush or a sleep
 failed and was not made up for; 2: it could not run.
 """
 
@@ -21,8 +21,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
-from bot.app import KNOWN, host_zone, reading
-from bot.run import settings_for
+from bot.reading import KNOWN, host_zone, reading, settings_for
 from bot.scopes import every_scope, named
 from bot.settings import Settings, Switch, effective
 from bot.sleeping import SLEEP, Rest, night_in, rest_of

@@ -1,6 +1,6 @@
 """What went wrong last in each scope, kept where `remem status` of another process finds it: in the ledger.
 
-    trouble:<scope>   a timer that never rings; it tells when the last save failed and why, and goes with the next one
+    trouble:<scope>   a timer that never rings; it tells when the last flush failed and why; the next one ends it
 
 The reason is the sentence that a room may hear, never an extractor's own words. A trouble that the ledger cannot keep
 is in the log all the same.
@@ -27,7 +27,7 @@ _log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """When a save failed last, and why."""
+    """When a flush failed last, and why."""
 
     at: datetime
     why: str
@@ -65,7 +65,7 @@ class Troubles:
             _log.error("a trouble was not kept", scope=scope.key, why=str(refused))
 
     async def of(self, scope: Scope) -> Trouble | None:
-        """Why the scope's last save failed; None where it did not. Raises LedgerError."""
+        """Why the scope's last flush failed; None where it did not. Raises LedgerError."""
         return (await self._all()).get(f"{TROUBLE}{scope.key}")
 
     async def _all(self) -> dict[str, Trouble]:

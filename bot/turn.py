@@ -60,7 +60,7 @@ from memory_core.disclosure import Disclosure
 from memory_core.errors import LedgerError, LedgerFailed, RememError, StoreError
 from memory_core.extract import at_once
 from memory_core.flush.engine import Trigger
-from memory_core.gate import fingerprint, persona, revise_search
+from memory_core.gate import fingerprint, persona
 from memory_core.handle import Handle
 from memory_core.ids import MessageKey, RoomKind, Scope
 from memory_core.ledger.base import Hit
@@ -200,7 +200,7 @@ class Turn:
             case Happening.EDIT | Happening.DELETE:
                 talk.tokens = None
                 await self._schedule.active(incoming.conversation, scope)  # what was made of it is to be corrected
-                await revise_search(self._parts.handles.open(scope))
+                await self._saving.revise(scope)
 
     async def _no_memory(self, incoming: Incoming, why: str) -> None:
         """A room without memory says so in one line, and only to who addresses us there."""
@@ -249,6 +249,8 @@ class Turn:
         text = "\n\n".join([answer.text, *secret_seen(secrets)])
         await self._say(incoming, text, private=not answer.public)
         group = incoming.room.kind is not RoomKind.DIRECT
+        if answer.wrote:
+            await self._saving.revise(scope)
         if answer.wrote and group and not self._joining.is_mute(incoming.room.key):
             await self._greet(incoming, scope, invited=False)  # who saves in a room has begun to use us there
 
@@ -293,7 +295,7 @@ class Turn:
                 candidate = at_once(message, direct=direct) or candidate
             kept = await self._parts.handles.open(scope).ledger.find(candidate.sources[0])
             if kept is None or kept.message.text != incoming.text:
-                return []  # deleted or edited while it waited: what it says now is for the next save
+                return []  # deleted or edited while it waited: what it says now is for the next flush
             return [await self._write(scope, talk, candidate)]
         except RememError as refused:
             _log.error("write failed", scope=scope.key, why=str(refused))

@@ -52,9 +52,13 @@ class Upkeep:
         return self._handles.clock
 
     async def saved(self, scope: Scope, receipt: Receipt) -> None:
-        """A scope was saved: with REMEM_RAW_DAYS=0 its raw text goes now; a group's line of the overview is due."""
+        """A scope was saved: with REMEM_RAW_DAYS=0 its raw text goes now; a group's line of the overview is due.
+
+        What was taken back left its pages only now: it leaves the index of search as well.
+        """
         if self._days == 0:
             await self.erase(scope)
+        await self.revise(scope)
         if isinstance(scope, GroupScope):
             if receipt.written:
                 self._counts[scope.name] = sum(receipt.kinds.values())
@@ -72,14 +76,26 @@ class Upkeep:
         await self._revise()
         return erased
 
+    async def revise(self, scope: Scope) -> None:
+        """Take what is gone out of a scope's index of search; what fails is made up for by the next sweep."""
+        try:
+            await revise_search(self._handles.open(scope))
+        except RememError as refused:
+            _log.warning("what is gone may stand in an index of search still", scope=scope.key, why=str(refused))
+
     async def _revise(self) -> None:
         """Take what is gone out of every index of search: what a hand removed, and what a stop came between."""
+        searches = self._handles.searches
         try:
             known = await self._intake.known()
-            for scope in await asyncio.to_thread(self._handles.searches.kept, known):
-                await revise_search(self._handles.open(scope))
+            for name in await asyncio.to_thread(searches.remove_others, known):
+                _log.info("an index of search that belongs to nobody was removed", file=name)
+            kept = await asyncio.to_thread(searches.kept, known)
         except RememError as refused:
             _log.error("what is gone may stand in an index of search still", why=str(refused))
+            return
+        for scope in kept:
+            await self.revise(scope)
 
     async def overview(self, *, now: bool = False) -> None:
         """Write the overview if a save made it old and the last one is a minute ago; `now`: in any case."""

@@ -18,8 +18,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
-from bot.app import KNOWN, host_zone, reading
-from bot.run import settings_for
+from bot.reading import KNOWN, host_zone, reading, settings_for
 from bot.scopes import is_former_owner, named
 from bot.settings import Settings
 from memory_core.answers import counted

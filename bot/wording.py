@@ -28,7 +28,7 @@ SHORT_HELP = (
 )
 
 
-SAVING_NOW = "A flush of this memory is running; try again in a moment."
+FLUSHING_NOW = "A flush of this memory is running; try again in a moment."
 
 NOT_A_MEMBER = (
     "I cannot read this channel, so I keep no memory of it. Let me in first: on Slack `/invite @remem`, on Discord "
@@ -194,7 +194,7 @@ _NO_FLUSH = "none yet; I save this conversation by myself after a pause, or at o
 async def last_flush(handle: Handle) -> str:
     """The line that ends the first reply of a DM session: `last flush: YYYY-MM-DD HH:mm`.
 
-    Before the first save somebody new reads what a flush is and that it comes by itself.
+    Before the first flush somebody new reads what a flush is and that it comes by itself.
     """
     moment = (await read_state(handle)).last_flush_time
     return f"last flush: {flush_time(moment, await zone_of(handle)) or _NO_FLUSH}"

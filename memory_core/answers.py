@@ -97,8 +97,8 @@ def undone_text(undone: Undone) -> str:
         return "There is nothing to undo: since the last undo nothing was saved, noted or corrected."
     if undone.noted is not None:
         return _noted_undone(undone, *undone.noted)
-    save = f"{NAMES[Stage(undone.sleep)]} no. {undone.number}" if undone.sleep else f"flush no. {undone.number}"
-    what = "the last correction" if undone.correction else save
+    step = f"{NAMES[Stage(undone.sleep)]} no. {undone.number}" if undone.sleep else f"flush no. {undone.number}"
+    what = "the last correction" if undone.correction else step
     counted = kinds_counted(undone.kinds or {})
     of_it = bool(counted) and not undone.correction and not undone.at_once  # else it counts what stays, too
     lines = [f"Taken back: {what}{f' ({counted})' if of_it else ''}."]

@@ -92,5 +92,5 @@ def sleep_notes(trouble: str, stuck: int) -> list[str]:
 
 
 def trouble_text(at: datetime, why: str, zone: tzinfo) -> str:
-    """When and why a save failed last."""
+    """When and why a flush failed last."""
     return f"the flush of {_moment(at, zone)} failed: {why}"

@@ -26,16 +26,17 @@ from dataclasses import dataclass, field, replace
 from datetime import date, timedelta, tzinfo
 from types import MappingProxyType
 
+from memory_core import zone_names
 from memory_core.clock import day_in
 from memory_core.conventions import conventions_in, is_convention
-from memory_core.errors import Denied, PageBlocked, UnknownPage
+from memory_core.errors import Denied, PageBlocked, StoreError, UnknownPage
 from memory_core.forms.tasks import Task
 from memory_core.forms.tasks import parse as parse_tasks
 from memory_core.handle import Handle
 from memory_core.ids import GroupScope, MessageKey, PageId, Scope
 from memory_core.index import Index, Route, parse
 from memory_core.layouts import INDEX, TASKS, Form, PageRule, Slot, Table, journal_page
-from memory_core.search import TALK, Found, Hit, Placed, ScopeSearch, found, gather
+from memory_core.search import TALK, Found, Hit, Placed, ScopeSearch, found, gather, telling
 from memory_core.store.base import PageText, Stamp
 from memory_core.task_list import task_list
 
@@ -77,6 +78,8 @@ RECENT_DAYS = 14
 async def open_index(handle: Handle) -> OpenIndex | None:
     """Read the scope's index; None where there is none on disk (then nothing may be read). Raises StoreError."""
     read = await handle.store.read(INDEX)
+    if read is not None and zone_names.must_load(read.text):
+        await asyncio.to_thread(zone_names.load)
     return None if read is None else OpenIndex(read, parse(read.text, handle.table), handle)
 
 
@@ -107,14 +110,21 @@ async def fingerprint(handle: Handle, page: PageId) -> str:
 
 
 async def revise_search(handle: Handle) -> None:
-    """Let the search index of the scope, if it has one, hold nothing that is gone. Raises StoreError, LedgerError."""
+    """Let the search index of the scope, if it has one, hold nothing that is gone. Raises StoreError, LedgerError.
+
+    One that cannot be brought up to date, because pages cannot be read, is thrown away.
+    """
     if not await asyncio.to_thread(handle.searches.has, handle.scope):
         return
-    opened = await open_index(handle)
-    if opened is None:
+    try:
+        opened = await open_index(handle)
+        if opened is not None:
+            await opened.catch_up()
+            return
+    except StoreError:
         await asyncio.to_thread(handle.searches.remove, handle.scope)
-    else:
-        await opened.catch_up()
+        raise
+    await asyncio.to_thread(handle.searches.remove, handle.scope)
 
 
 async def persona(handle: Handle) -> str:
@@ -216,7 +226,7 @@ class OpenIndex:
 
     async def search(self, words: str, limit: int = 10) -> tuple[Found, ...]:
         """The best matches in this scope's pages, journals and archive, and in what was said. Raises RememError."""
-        return tuple(found(hit) for hit in (await self.hits(words, []))[:limit])
+        return tuple(found(hit) for hit in telling(await self.hits(words, []))[:limit])
 
     async def hits(
         self, words: str, unread: list[str], *, recent: bool = False, without: Collection[MessageKey] = ()
@@ -232,7 +242,8 @@ class OpenIndex:
         def wanted(page: PageId) -> bool:
             return page == TALK or (page not in dead and (not recent or self._is_recent(page)))
 
-        hits = await self._search.find(words, unread, wanted)
+        today = day_in(self.zone, self._handle.clock.now())
+        hits = await self._search.find(words, unread, wanted, today=today)
         return tuple(hit for hit in hits if hit.placed.message is None or hit.placed.message not in without)
 
     async def units(self, unread: list[str], pages: Sequence[PageId]) -> tuple[Placed, ...]:

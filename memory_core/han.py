@@ -121,7 +121,7 @@ _PAIRS = (
 )
 
 
-class Replaced(dict[int, int]):
+class _Folding(dict[int, int]):
     """A table for str.translate that learns which characters stay: to miss a character costs it an exception."""
 
     def __missing__(self, character: int) -> int:
@@ -129,7 +129,7 @@ class Replaced(dict[int, int]):
         return character
 
 
-_SIMPLIFIED = Replaced(zip(map(ord, _PAIRS[::2]), map(ord, _PAIRS[1::2]), strict=True))
+_SIMPLIFIED = _Folding(zip(map(ord, _PAIRS[::2]), map(ord, _PAIRS[1::2]), strict=True))
 
 
 def simplified(text: str) -> str:

@@ -17,6 +17,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 from memory_core.forms import blocks
 from memory_core.script import fold
@@ -93,8 +94,9 @@ def newline_of(text: str) -> str:
     return "\r" if "\r" in text and "\n" not in text else blocks.newline_of(text)
 
 
+@lru_cache(maxsize=128)
 def outline(text: str) -> tuple[Line, ...]:
-    """The lines of `text`; their `whole` joined is `text`. Never raises."""
+    """The lines of `text`; their `whole` joined is `text`. Never raises. Remembered: most are as they were."""
     raw = [(match[1], match[2]) for match in _LINE.finditer(text) if match.group()]
     front = _front_length([line for line, _ in raw])
     derived = _catalogue([line for line, _ in raw])

@@ -21,18 +21,29 @@ from memory_core.script import fold, is_paired
 from memory_core.terms import terms
 
 _TYPO_LETTERS = 6
+_PLAIN_PART = re.compile(r"[^\s*']+")
 
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """One entry: as it is shown, what it stands for as terms, and its weight. `piece` or `pattern` (both of folded
-    text) is looked for; without them the terms are, side by side."""
+    """One entry: as it is shown, what it stands for as terms, and its weight. `piece` is looked for in folded text
+    where there is one; a `pattern` is tried where it stands; without both the terms are, side by side."""
 
     shown: str
     terms: tuple[str, ...]
     weight: float
     piece: str = ""
-    pattern: re.Pattern[str] | None = None
+    pattern: str = ""
+
+    def stands_in(self, folded: str) -> bool:
+        """Does the piece, and the pattern if there is one, stand in a folded text?"""
+        return self.piece in folded and (not self.pattern or bool(_compiled(self.pattern).search(folded)))
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Few patterns ever get here: the longest word of most stands in no message."""
+    return re.compile(pattern)
 
 
 _ATTENTION = {
@@ -235,14 +246,14 @@ def cues(name: str) -> tuple[Cue, ...]:
 
 def _cue(cue: str, weight: float) -> Cue:
     shown = cue.removeprefix("=")
-    own = terms(shown)
     if is_paired(cue):
-        return Cue(shown, own, weight, piece=fold(shown))
-    if cue == shown and len(own) >= len(shown.split()):
+        return Cue(shown, terms(shown), weight, piece=fold(shown))
+    if cue == shown and len(own := terms(shown)) >= len(shown.split()):
         return Cue(shown, own, weight)
     words = (re.escape(word).replace(r"\*", r"\S+").replace("'", "['’]?") for word in fold(shown).split())
     end = r"\b" if shown[-1].isalnum() else ""
-    return Cue(shown, (), weight, pattern=re.compile(r"\b" + r"\s+".join(words) + end))
+    longest = max(_PLAIN_PART.findall(fold(shown)), key=len, default="")
+    return Cue(shown, (), weight, piece=longest, pattern=r"\b" + r"\s+".join(words) + end)
 
 
 def likely_meant(word: str) -> str:
@@ -263,7 +274,8 @@ def likely_meant(word: str) -> str:
 
 @cache
 def _long_words() -> frozenset[str]:
-    shown = (cue.shown for name in _LISTS for cue in cues(name))
+    texts = (text for by_weight in _LISTS.values() for text in by_weight.values())
+    shown = (cue.removeprefix("=") for text in texts for cue in text.replace("\n", "").split("|"))
     words = {word for cue in shown for word in fold(cue).split()}
     return frozenset(word for word in words if len(word) >= _TYPO_LETTERS and word.isascii() and word.isalpha())
 

@@ -213,23 +213,23 @@ class Loanwords:
     """
 
     def __init__(self, words: Mapping[str, tuple[str, ...]]) -> None:
-        starts: dict[str, list[tuple[str, tuple[str, ...]]]] = defaultdict(list)
+        by_start: dict[str, list[tuple[str, tuple[str, ...]]]] = defaultdict(list)
         for word in sorted(words, key=len, reverse=True):
-            starts[word[:2]].append((word, words[word]))
-        self._starts = {start: tuple(found) for start, found in starts.items()}
-        self.starts = frozenset(starts)
+            by_start[word[:2]].append((word, words[word]))
+        self._by_start = {start: tuple(found) for start, found in by_start.items()}
+        self.starts = frozenset(by_start)
 
     def found_in(self, run: str, pairs: Sequence[str]) -> list[tuple[str, tuple[str, ...]]]:
         """The known words of `run`, from left to right, none within another, with what they are compared as.
 
         `pairs` are all of the run's neighbouring characters.
         """
-        starts = self._starts
+        by_start = self._by_start
         found: list[tuple[str, tuple[str, ...]]] = []
         end = 0
         for at, pair in enumerate(pairs):
-            if at >= end and pair in starts:
-                known = next((one for one in starts[pair] if run.startswith(one[0], at)), None)
+            if at >= end and pair in by_start:
+                known = next((one for one in by_start[pair] if run.startswith(one[0], at)), None)
                 if known is not None:
                     found.append(known)
                     end = at + len(known[0])

@@ -2,23 +2,31 @@
 
 A part's score is a sum of shares, each between 0 and 1 of the best part's:
 
-    own words        BM25 over the part's terms
-    with neighbours  BM25 over the part and one (two) before and after it in its session: what answers a question
-                     often repeats none of its words, but stands next to what does
-    session          BM25 over everything that belongs together (a talk without a long pause, a page's section)
-    speaker          it was said by somebody whom the question names
-    answer           the part before it asks for what the question asks for
-    phrase           pairs of words that stand together in both
-    cover            how much of the question it holds, however often
-    newness          its place in time among all parts: of two that fit alike, the newer one
+    own          BM25 over the part's terms
+    before       BM25 over the part and the one before it in its session: an answer repeats nothing of its question
+    near, wide   BM25 over the part and two (five) before and after it: what answers often repeats no word of the
+                 question, but stands where it is talked about
+    session      BM25 over everything that belongs together (a talk without a long pause, a page's section)
+    kin          BM25 over words of the same field as the question's (memory_core.kin), in the part itself
+    kin_before   the same over the part and the one before it
+    phrase       pairs of words that stand together in both
+    cover        how much of the question it holds, however often
+    speaker      it was said by somebody whom the question names
+    day          it was said on a day that the question names, or soon after (memory_core.days)
+    time         it names a time, and the question asks for one
+    number       it holds a number: facts that people look up often do
+    newness      its place in time among all parts: of two that fit alike, the newer one
+    asks         it is a question itself (counts against it: it seldom tells anything)
+    length       how long it is (counts against it: the same place holds several shorter ones)
 
 A part that stands for itself (a record) is a session of its own; its neighbours and session are itself, so that the
 formula falls back to BM25. The weights were found on LoCoMo (two persons, short lines) and GateMem (twelve persons,
-long ones) together, with `python -m tests.bench recall`; one set serves both, and it is the only one.
+long ones) together; one set serves both, and it is the only one. `python -m tests.bench recall --leave-one-out` tells
+how well it holds for rooms that it was not found on.
 
 What a question needs to know of every part (a `Shelf`) is small and the same for all questions; where the terms of
-a question stand (`Places`) is looked up for each. Only parts that hold a term, or stand near one, have a score.
-Words that occur in no part weigh nothing, so a part's score depends on its own scope alone.
+a question stand (`Places`) is looked up for each. Only parts that hold a term, stand near one or hold its kin have a
+score. Words that occur in no part weigh nothing, so a part's score depends on its own scope alone.
 """
 
 from __future__ import annotations
@@ -26,17 +34,21 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
+from operator import mul
+from typing import NamedTuple, TypeAlias
 
-OWN, NEAR, NEAR_TWO, SESSION = 0.7, 0.55, 0.6, 0.25
-SPEAKER, ANSWER, PHRASE, COVER, NEWNESS = 0.8, 0.3, 0.2, 0.15, 0.15
+from memory_core.days import Span, worth
+from memory_core.weights import SHIPPED, Weights
 
 _SATURATION = 1.2
 _LENGTH = 0.4
-_REACH = 2
-"""How far a neighbour may stand."""
+_WINDOWS = ((0, 0), (1, 0), (2, 2), (5, 5))
+"""How many parts before and after belong to `own`, `before`, `near` and `wide`."""
+_LONG = math.log(30)
+"""From so many terms on (their logarithm) a part is simply long."""
 _UNDATED = 0.5
 """The newness of what has no date."""
 
@@ -45,8 +57,9 @@ _UNDATED = 0.5
 class Spot:
     """What ranking must know of a part, whatever is asked: how many terms it has, and where it stands.
 
-    Parts with the same `session` stand side by side, in the order in which they were said. `at` is its time in any
-    growing unit, None where it has none; `speaker` the terms of who said it. `asks`: it is a question.
+    Parts with the same `session` stand side by side, in the order in which they were said. `at` is its time in days
+    (a date's ordinal), None where it has none; `speaker` the terms of who said it. `asks`: it is a question; `number`
+    and `time`: it holds one.
     """
 
     length: int
@@ -54,50 +67,76 @@ class Spot:
     at: float | None = None
     speaker: frozenset[str] = frozenset()
     asks: bool = False
+    number: bool = False
+    time: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked: its terms, the words of the same field, whether it asks for a time, and which days it names."""
+
+    terms: tuple[str, ...]
+    kin: tuple[str, ...] = ()
+    asks_time: bool = False
+    days: tuple[Span, ...] = ()
+
+
+Holding: TypeAlias = Mapping[str, Mapping[int, int]]
+"""For each term how often which part holds it (by its number)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where the terms of a question stand: for each term how often which part holds it (by its number), and for each
-    part that holds some how many pairs of the question stand together in it."""
+    """Where the terms of a question stand, how many pairs of the question stand together in a part, and its kin."""
 
-    counts: Mapping[str, Mapping[int, int]]
+    counts: Holding
     pairs: Mapping[int, int] = field(default_factory=dict)
+    kin: Holding = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
-    """How well one part fits. `shared`: how many different terms of the question it holds itself."""
+class Score(NamedTuple):
+    """How well one part fits. `shared`: how many different terms of the question it holds itself; `kin`: of kin."""
 
     value: float
     shared: int
+    kin: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """Which parts have how much of a share, of what the best one has."""
+
+    values: Mapping[int, float]
+    best: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A part and its neighbours. For each part: its neighbours that look as far as to it begin at `starts` and end
+    before `ends`; by its length in `norms` each term counts less."""
+
+    starts: Sequence[int]
+    ends: Sequence[int]
+    norms: Sequence[float]
+    alone: bool
+    """The part has no neighbours."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
     """Parts in their order, with what every question needs to know of them.
 
-    `first` and `last` are for each part the ends of its session, `until` the length of all parts before each,
-    `newness` its place in time from 0 to 1, `near_length` the mean length of a part with so many neighbours.
+    `first` is for each part the first one of its session; `session_norms` has these. `still` are the shares that are
+    the same whatever is asked, by the name of their weight, for each part; `known` is their weighted sum.
     """
 
     spots: Sequence[Spot]
     first: Sequence[int]
-    last: Sequence[int]
-    until: Sequence[int]
-    newness: Sequence[float]
-    near_length: Sequence[float]
-    sessions: int
+    windows: Sequence[Window]
+    session_norms: Mapping[int, float]
+    still: Mapping[str, Sequence[float]]
+    known: Sequence[float]
     speakers: Mapping[str, Sequence[int]]
-
-    def around(self, number: int, reach: int) -> range:
-        """The part and `reach` parts before and after it, of its session."""
-        return range(max(self.first[number], number - reach), min(self.last[number], number + reach) + 1)
-
-    def near(self, number: int, reach: int) -> int:
-        """How many terms these parts hold together."""
-        start = max(self.first[number], number - reach)
-        return self.until[min(self.last[number], number + reach) + 1] - self.until[start]
 
 
 def shelf(spots: Sequence[Spot]) -> Shelf:
@@ -116,45 +155,63 @@ def shelf(spots: Sequence[Spot]) -> Shelf:
     for number, spot in enumerate(spots):
         for term in spot.speaker:
             speakers[term].append(number)
-    sessions = sum(number == start for number, start in enumerate(first))
-    held = Shelf(spots, first, last, until, _newness(spots), (), sessions, dict(speakers))
-    total = max(1, len(spots))
-    means = [
-        sum(held.near(number, reach) for number in range(len(spots))) / total or 1.0 for reach in range(_REACH + 1)
-    ]
-    return Shelf(spots, first, last, until, held.newness, means, sessions, held.speakers)
+    begins = [number for number, start in enumerate(first) if number == start]
+    of_sessions = _norms([until[last[number] + 1] - until[number] for number in begins])
+    windows = [_window(first, last, until, *reach) for reach in _WINDOWS]
+    by_session, still = dict(zip(begins, of_sessions, strict=True)), _still(spots)
+    return Shelf(spots, first, windows, by_session, still, _known(still, SHIPPED), dict(speakers))
 
 
-def scores(held: Shelf, found: Places, asked: Sequence[str]) -> dict[int, Score]:
-    """The scores of the parts that fit the terms of a question, by their numbers; none where no part holds any."""
+def scores(held: Shelf, found: Places, asked: Question, weights: Weights = SHIPPED) -> dict[int, Score]:
+    """The scores of the parts that fit a question, by their numbers; none where no part holds any of it."""
+    looked_at, told = shares(held, found, asked)
+    still = held.known if weights is SHIPPED else _known(held.still, weights)
+    value = {number: still[number] for number in looked_at}
+    for name, share in told.items():
+        factor = getattr(weights, name) / share.best
+        for number, one in share.values.items():
+            if number in value:
+                value[number] += factor * one
+    shared, kin = _held(found.counts), _held(found.kin)
+    return {number: Score(max(0.0, one), shared.get(number, 0), kin.get(number, 0)) for number, one in value.items()}
+
+
+def shares(held: Shelf, found: Places, asked: Question) -> tuple[Collection[int], dict[str, Share]]:
+    """The parts that are looked at, and of every share that depends on the question, by its name in Weights, who has
+    how much of it (others than those that are looked at may have some).
+
+    Looked at are the parts that hold a term of the question or of its kin, or stand within two of one that holds a
+    term. The score of a part is the sum of its shares and of `held.still`, each times its weight.
+    """
     counts = {term: holding for term, holding in found.counts.items() if holding}
-    if not counts:
-        return {}
-    own = _bm25(counts, len(held.spots), held.near_length[0], lambda number: held.spots[number].length)
-    near = [_near(held, counts, reach) for reach in range(1, _REACH + 1)]
-    value = dict.fromkeys(near[-1], 0.0)
-    _add(value, own, OWN)
-    _add(value, near[0], NEAR)
-    _add(value, near[1], NEAR_TWO)
-    _add(value, _by_session(held, counts, value), SESSION)
-    _add(value, _answers(held, own), ANSWER)
-    _add(value, found.pairs, PHRASE)
-    _add(value, _cover(counts, len(held.spots)), COVER)
-    for number in value:
-        value[number] += NEWNESS * held.newness[number]
-    for number in {number for term in asked for number in held.speakers.get(term, ())}:
-        if number in value:
-            value[number] += SPEAKER
-    shared: dict[int, int] = defaultdict(int)
-    for holding in counts.values():
-        for number in holding:
-            shared[number] += 1
-    return {number: Score(score, shared.get(number, 0)) for number, score in value.items()}
+    kin = {term: holding for term, holding in found.kin.items() if holding}
+    own, before, near, wide = (_around(window, counts) for window in held.windows)
+    related, related_before = (_around(window, kin) for window in held.windows[:2])
+    looked_at = near.keys() | related.keys()
+    named = {number for term in asked.terms for number in held.speakers.get(term, ())}
+    timed = looked_at if asked.asks_time else ()
+    told = {
+        "own": own,
+        "before": before,
+        "near": near,
+        "wide": wide,
+        "session": _by_session(held, counts, looked_at),
+        "kin": related,
+        "kin_before": related_before,
+        "phrase": {number: float(count) for number, count in found.pairs.items()},
+        "cover": _cover(counts, len(held.spots)),
+    }
+    tops = {name: max(values.values(), default=0.0) for name, values in told.items()}
+    best = {name: Share(values, tops[name]) for name, values in told.items() if tops[name] > 0}
+    best["speaker"] = Share(dict.fromkeys(named, 1.0))
+    best["day"] = Share(_by_day(held.spots, asked.days, looked_at))
+    best["time"] = Share({number: 1.0 for number in timed if held.spots[number].time})
+    return looked_at, best
 
 
 def own_words(held: Shelf, found: Places) -> dict[int, float]:
     """BM25 of each part alone: the first share, and what the whole formula is measured against."""
-    return _bm25(found.counts, len(held.spots), held.near_length[0], lambda number: held.spots[number].length)
+    return _around(held.windows[0], found.counts)
 
 
 def pairs_of(terms: Sequence[str]) -> frozenset[tuple[str, str]]:
@@ -177,54 +234,86 @@ def _weight(holding: int, total: int) -> float:
     return math.log(1 + (total - holding + 0.5) / (holding + 0.5))
 
 
-def _bm25(
-    found: Mapping[str, Mapping[int, int]], total: int, mean: float, length: Callable[[int], int]
-) -> dict[int, float]:
-    """BM25 of every text that holds a term; there are `total` texts, `mean` terms long."""
-    values: dict[int, float] = defaultdict(float)
-    for holding in found.values():
-        weight = _weight(len(holding), total) * (_SATURATION + 1)
-        for number, count in holding.items():
-            norm = _SATURATION * (1 - _LENGTH + _LENGTH * length(number) / mean)
-            values[number] += weight * count / (count + norm)
-    return values
-
-
-def _near(held: Shelf, found: Mapping[str, Mapping[int, int]], reach: int) -> dict[int, float]:
-    """BM25 over each part together with `reach` parts before and after it."""
-    spread: dict[str, dict[int, int]] = {}
-    for term, holding in found.items():
-        counts: dict[int, int] = defaultdict(int)
-        for number, count in holding.items():
-            for near in held.around(number, reach):
-                counts[near] += count
-        spread[term] = counts
-    return _bm25(spread, len(held.spots), held.near_length[reach], lambda number: held.near(number, reach))
-
-
-def _by_session(
-    held: Shelf, found: Mapping[str, Mapping[int, int]], numbers: Mapping[int, float]
-) -> dict[int, float]:
-    """BM25 over whole sessions, told to those of their parts that are looked at."""
-    merged: dict[str, dict[int, int]] = {}
-    for term, holding in found.items():
-        counts: dict[int, int] = defaultdict(int)
-        for number, count in holding.items():
-            counts[held.first[number]] += count
-        merged[term] = counts
-    mean = held.until[-1] / max(1, held.sessions) or 1.0
-    values = _bm25(merged, held.sessions, mean, lambda first: held.until[held.last[first] + 1] - held.until[first])
-    return {number: values[held.first[number]] for number in numbers}
-
-
-def _answers(held: Shelf, own: Mapping[int, float]) -> dict[int, float]:
-    """For each part how well the question before it fits."""
+def _still(spots: Sequence[Spot]) -> dict[str, list[float]]:
     return {
-        number + 1: value for number, value in own.items() if held.spots[number].asks and number < held.last[number]
+        "newness": _newness(spots),
+        "number": [float(spot.number) for spot in spots],
+        "asks": [float(spot.asks) for spot in spots],
+        "length": [min(1.0, math.log1p(spot.length) / _LONG) for spot in spots],
     }
 
 
-def _cover(found: Mapping[str, Mapping[int, int]], total: int) -> dict[int, float]:
+def _known(still: Mapping[str, Sequence[float]], weights: Weights) -> list[float]:
+    """What is known of every part's score before anything is asked."""
+    factors = [getattr(weights, name) for name in still]
+    return [sum(map(mul, factors, values)) for values in zip(*still.values(), strict=True)]
+
+
+def _window(first: Sequence[int], last: Sequence[int], until: Sequence[int], back: int, ahead: int) -> Window:
+    """The window of so many parts before and after each."""
+    numbers = range(len(first))
+    lengths = [
+        until[min(last[number], number + ahead) + 1] - until[max(first[number], number - back)] for number in numbers
+    ]
+    starts = [max(first[number], number - ahead) for number in numbers]
+    ends = [min(last[number], number + back) + 1 for number in numbers]
+    return Window(starts, ends, _norms(lengths), alone=not back and not ahead)
+
+
+def _norms(lengths: Sequence[int]) -> list[float]:
+    """By how much each text's length makes a term of it count less."""
+    mean = sum(lengths) / max(1, len(lengths)) or 1.0
+    return [_SATURATION * (1 - _LENGTH + _LENGTH * length / mean) for length in lengths]
+
+
+def _around(window: Window, found: Holding) -> dict[int, float]:
+    """BM25 over each part together with its neighbours."""
+    starts, ends = window.starts, window.ends
+    if window.alone:
+        return _bm25(found.values(), len(window.norms), window.norms)
+    spread: list[Mapping[int, int]] = []
+    for holding in found.values():
+        counts: dict[int, int] = defaultdict(int)
+        for number, count in holding.items():
+            for near in range(starts[number], ends[number]):
+                counts[near] += count
+        spread.append(counts)
+    return _bm25(spread, len(window.norms), window.norms)
+
+
+def _bm25(
+    found: Iterable[Mapping[int, int]], total: int, norms: Sequence[float] | Mapping[int, float]
+) -> dict[int, float]:
+    """BM25 of every text that holds a term; there are `total` texts."""
+    values: dict[int, float] = defaultdict(float)
+    for holding in found:
+        weight = _weight(len(holding), total) * (_SATURATION + 1)
+        for number, count in holding.items():
+            values[number] += weight * count / (count + norms[number])
+    return values
+
+
+def _by_session(held: Shelf, found: Holding, numbers: Iterable[int]) -> dict[int, float]:
+    """BM25 over whole sessions, told to those of their parts that are looked at."""
+    first = held.first
+    merged: list[Mapping[int, int]] = []
+    for holding in found.values():
+        counts: dict[int, int] = defaultdict(int)
+        for number, count in holding.items():
+            counts[first[number]] += count
+        merged.append(counts)
+    values = _bm25(merged, len(held.session_norms), held.session_norms)
+    return {number: values.get(first[number], 0.0) for number in numbers}
+
+
+def _by_day(spots: Sequence[Spot], days: tuple[Span, ...], numbers: Iterable[int]) -> dict[int, float]:
+    """What the day of each part is worth."""
+    if not days:
+        return {}
+    return {number: worth(days, at) for number in numbers if (at := spots[number].at) is not None}
+
+
+def _cover(found: Holding, total: int) -> dict[int, float]:
     """The weight of the question's terms that each part holds, however often."""
     values: dict[int, float] = defaultdict(float)
     for holding in found.values():
@@ -234,9 +323,10 @@ def _cover(found: Mapping[str, Mapping[int, int]], total: int) -> dict[int, floa
     return values
 
 
-def _add(value: dict[int, float], more: Mapping[int, float] | Mapping[int, int], weight: float) -> None:
-    """Add shares of the best, so weighted."""
-    best = max(more.values(), default=0.0)
-    if best > 0:
-        for number, one in more.items():
-            value[number] += weight * one / best
+def _held(found: Holding) -> dict[int, int]:
+    """How many of these terms each part holds."""
+    held: dict[int, int] = defaultdict(int)
+    for holding in found.values():
+        for number in holding:
+            held[number] += 1
+    return held

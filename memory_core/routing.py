@@ -219,10 +219,7 @@ def _cue_hits(said: _Said, known: Iterable[Cue], used: set[str]) -> list[_Hit]:
     for cue in known:
         # Some hundred cues a page: the commonest answer, no, is found without a call.
         if cue.piece:
-            if cue.piece not in folded:
-                continue
-        elif cue.pattern:
-            if not cue.pattern.search(folded):
+            if cue.piece not in folded or not cue.stands_in(folded):
                 continue
         elif cue.terms[0] not in positions or not _side_by_side(said, cue.terms):
             continue

@@ -41,6 +41,9 @@ _DAYS = {
 _AFTERNOON = frozenset({"下午", "晚上", "傍晚", "今晚", "午後", "夕方", "오후", "저녁"})
 _MORNING = frozenset({"上午", "早上", "凌晨", "中午", "午前", "오전", "새벽"})
 
+_HALVES = _AFTERNOON | _MORNING
+"""The halves of a day, two characters each; they stand before the hour, with or without a blank."""
+
 _START = re.compile("[一二两兩三四五六七八九十百千周週星礼禮曜요年月点點时時년월시]")
 """What one of the following begins with, or has after its first figures: a look for these alone is far quicker."""
 _BEFORE = {
@@ -69,9 +72,13 @@ def said_in(text: str) -> list[tuple[int, int, tuple[str, ...]]]:
     for start in _START.finditer(text):
         at = _first(text, start.start(), end)
         match = _SAID.match(text, at) if at >= end else None
-        if match is not None and (terms := _terms(match, half := text[max(end, at - 3) : at].strip()[-2:])):
-            if match["hour"] and half in _AFTERNOON | _MORNING:
-                at = text.index(half, max(end, at - 3))
+        if match is None:
+            continue
+        before = max(end, at - 3)
+        half = text[before:at].strip()[-2:]
+        if terms := _terms(match, half):
+            if match["hour"] and half in _HALVES:
+                at = text.index(half, before)
             found.append((at, match.end(), terms))
             end = match.end()
     return found
@@ -120,6 +127,7 @@ def number_in(numeral: str) -> int:
 
 
 def _terms(match: re.Match[str], half: str) -> tuple[str, ...]:
+    """The terms of what was matched; `half`: the two characters before it, perhaps a half of the day."""
     found = match.groupdict(default="")
     if month := found["month"] or found["wol"]:
         number, day = number_in(month), number_in(found["day"] or found["il"])

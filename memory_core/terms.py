@@ -68,7 +68,7 @@ spent spend|took take|taken take|told tell|thought think|went go|gone go|gave gi
 said say|led lead|held hold|began begin|begun begin|fell fall|found find|got get|grew grow|drove drive|woke wake|
 montag monday|dienstag tuesday|mittwoch wednesday|donnerstag thursday|freitag friday|samstag saturday|sonntag sunday|
 januar january|februar february|märz march|juni june|juli july|oktober october|dezember december|
-db database|repo repository|k8s kubernetes|config configuration
+blocker block|blockers block|db database|repo repository|k8s kubernetes|config configuration
 """
 _IRREGULAR = dict(pair.split() for pair in _IRREGULAR_TEXT.replace("\n", "").split("|"))
 _STOP_WORDS = frozenset(_STOP_TEXT.split())

@@ -16,11 +16,11 @@ any script (tests measure it against the real tokenizer), because a budget that 
 
 from __future__ import annotations
 
-import base64
 import gzip
 import hashlib
 import re
 import zlib
+from binascii import a2b_base64
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -136,8 +136,8 @@ def encoding_from(packed: bytes) -> tiktoken.Encoding:
         raise ValueError(
             f"the vocabulary has SHA-256 {found[:12]}…, expected {VOCABULARY_SHA256[:12]}…; reinstall it"
         )
-    lines = (line.split() for line in plain.splitlines() if line)
-    ranks = {base64.b64decode(token): int(rank) for token, rank in lines}
+    words = plain.split()  # token and rank by turns; all in C, since this is half of what a short command takes
+    ranks = dict(zip(map(a2b_base64, words[::2]), map(int, words[1::2]), strict=True))
     return tiktoken.Encoding(VOCABULARY, pat_str=_SPLITTER, mergeable_ranks=ranks, special_tokens=_SPECIAL)
 
 

@@ -10,6 +10,8 @@ import pytest
 import structlog
 from blockbuster import BlockBuster, blockbuster_ctx
 
+from memory_core import zone_names
+
 FOR_TESTS = frozenset({"REMEM_TEST_DATA", "REMEM_LONG", "REMEM_TEST_MODEL", "REMEM_TEST_MODEL_URL"})
 """Where the tests find data, how long they run, and a real model for those that ask one."""
 
@@ -41,6 +43,12 @@ def _logs_as_they_were() -> Iterator[None]:
     level = adapters.level
     yield
     adapters.setLevel(level)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _zones_are_read() -> None:
+    """As the program does at its start."""
+    zone_names.load()
 
 
 @pytest.fixture(autouse=True, scope="session")

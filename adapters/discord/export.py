@@ -17,10 +17,11 @@ from operator import attrgetter
 from pathlib import Path
 from typing import BinaryIO
 
-from adapters.discord.exported import Json, is_gone, native, normalise, place_of, sent_at, string, wrong_with
+from adapters.discord.exported import is_gone, native, normalise, place_of, sent_at, wrong_with
 from adapters.entries import Entries
-from adapters.history import DELETED, Counted
+from adapters.history import Counted
 from adapters.messages import Author, Incoming, Room
+from adapters.payload import Json, string
 from memory_core.errors import BadInput
 from memory_core.ids import Conversation, RoomKey, RoomKind
 from memory_core.text import one_line
@@ -40,7 +41,7 @@ class _File:
     starts: array[int] = field(default_factory=lambda: array("Q"))
     lengths: array[int] = field(default_factory=lambda: array("L"))
     broken: list[str] = field(default_factory=list)
-    malformed: int = 0
+    """Where its malformed messages stand, and what is wrong with them."""
 
     def read(self) -> str:
         """Go through it; its fingerprint. Raises BadInput."""
@@ -61,7 +62,6 @@ class _File:
         if not wrong and number >= 1 << 64:
             wrong = "an id that Discord does not give"
         if wrong or at is None:
-            self.malformed += 1
             self.broken.append(f"{where}: {wrong}")
             return
         self.ids.append(number)
@@ -86,7 +86,7 @@ class DiscordExport:
         """Go through the files. Raises BadInput where none of them is one of DiscordChatExporter's."""
         rooms: dict[RoomKey, Room] = {}
         files: dict[RoomKey, list[tuple[_File, Conversation]]] = {}
-        skipped, digests = list[str](), list[str]()
+        skipped, digests, private = list[str](), list[str](), False
         for one in _json_files(path):
             file = _File(one)
             digests.append(file.read())
@@ -96,11 +96,12 @@ class DiscordExport:
             elif (kind := _PRIVATE.get(place[0].kind)) is not None:
                 title = one_line(string(file.header, "channel", "name"), 80)
                 skipped.append(f"{one.name} ({kind}: {title})")
+                private = True
             else:
                 room, conversation = place
                 rooms[room.key] = _fuller(rooms.get(room.key), room, conversation)
                 files.setdefault(room.key, []).append((file, conversation))
-        if not rooms and not any("DM" in line for line in skipped):
+        if not rooms and not private:
             raise BadInput(
                 f"{path} is no export of DiscordChatExporter; give the file that it writes with `--format Json`, or "
                 "a folder of such files (or the ZIP of a Slack export)."
@@ -128,7 +129,7 @@ class DiscordExport:
 
     def is_gone(self, author: Author) -> bool:
         """Was this author deleted on Discord?"""
-        return author.name.startswith(DELETED) or is_gone(author.name)
+        return is_gone(author.name)
 
 
 def _json_files(path: Path) -> list[Path]:
@@ -174,6 +175,6 @@ def _entry(opened: BinaryIO, file: _File, at: int) -> Json:
         message = json.loads(opened.read(file.lengths[at]))
     except ValueError:
         message = None
-    if not isinstance(message, dict) or native(message, "id") != str(file.ids[at]):
+    if not isinstance(message, dict) or int(native(message, "id") or -1) != file.ids[at]:
         raise BadInput(f"{file.path} was changed while it was read; give a file that stays as it is.")
     return message

@@ -15,16 +15,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import TypeAlias
 
 from adapters.discord.readable import named
-from adapters.history import DELETED
+from adapters.history import DELETED, EARLIEST, LATEST
 from adapters.messages import Attachment, Author, Happening, Incoming, Room
+from adapters.payload import Json, flag, part, parts, string, whole
 from memory_core.ids import Conversation, EventKey, PersonKey, RoomKey, RoomKind, message_key
 from memory_core.messages import Voice
 from memory_core.text import one_line
-
-Json: TypeAlias = Mapping[str, object]
 
 SPOKEN = frozenset({"Default", "Reply", "20", "23"})
 """The types that somebody wrote, as live: the exporter has no names for application commands (20 and 23)."""
@@ -43,25 +41,6 @@ _KINDS = {
 _ID = re.compile(r"[0-9]{1,20}")
 # What Discord calls an account that is gone; the exporter tells the discriminator apart.
 _GONE = re.compile(r"deleted[ _]user(?:[ _#][0-9a-f]+)?", re.IGNORECASE)
-
-
-def part(value: object, *path: str) -> object:
-    """The value at `path`, or None."""
-    for name in path:
-        value = value.get(name) if isinstance(value, Mapping) else None
-    return value
-
-
-def string(value: object, *path: str) -> str:
-    """The string at `path`, or ''."""
-    found = part(value, *path)
-    return found if isinstance(found, str) else ""
-
-
-def parts(value: object, *path: str) -> tuple[Json, ...]:
-    """The objects in the list at `path`."""
-    found = part(value, *path)
-    return tuple(one for one in found if isinstance(one, Mapping)) if isinstance(found, list) else ()
 
 
 def native(value: object, *path: str) -> str:
@@ -98,12 +77,13 @@ def place_of(header: Json) -> tuple[Room, Conversation] | None:
 
 
 def sent_at(message: object) -> datetime | None:
-    """When it was posted; None where that cannot be read."""
+    """When it was posted; None where that cannot be read, or cannot be."""
     try:
         moment = datetime.fromisoformat(string(message, "timestamp"))
-        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+        at = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
         return None
+    return at if EARLIEST <= at < LATEST else None
 
 
 def wrong_with(message: object) -> str:
@@ -152,7 +132,7 @@ def _author(message: Json) -> Author:
     name = string(message, "author", "nickname") or string(message, "author", "name")
     if is_gone(string(message, "author", "name")) or not name.strip():
         name = f"{DELETED} {who}"
-    voice = Voice.BOT if part(message, "author", "isBot") is True else Voice.PERSON
+    voice = Voice.BOT if flag(message, "author", "isBot") else Voice.PERSON
     return Author(PersonKey(f"discord:{who}"), one_line(name, 80), voice)
 
 
@@ -165,7 +145,7 @@ def _text(message: Json, voice: Voice) -> str:
     }
     text = named(string(message, "content"), users, None).strip()
     quoted = part(message, "forwardedMessage")
-    if not text and isinstance(quoted, Mapping):
+    if not text and quoted:
         words = named(string(quoted, "content") or _embedded(quoted), users, None)
         return "\n".join(f"> {line}" for line in words.splitlines())
     if not text and voice is Voice.BOT:
@@ -175,25 +155,18 @@ def _text(message: Json, voice: Voice) -> str:
 
 def _embedded(holder: Json) -> str:
     words = ((string(embed, "title"), string(embed, "description")) for embed in parts(holder, "embeds"))
-    return "\n".join(part for both in words for part in both if part)
+    return "\n".join(one for both in words for one in both if one)
 
 
 def _attachments(message: Json) -> tuple[Attachment, ...]:
     """What hangs on the message, or on the one that it forwards."""
-    quoted = part(message, "forwardedMessage")
-    holders = [message, *([quoted] if isinstance(quoted, Mapping) else [])]
-    return tuple(one for holder in holders for one in _files(holder))
+    return (*_files(message), *_files(part(message, "forwardedMessage")))
 
 
 def _files(holder: Json) -> tuple[Attachment, ...]:
     files = [
-        Attachment(one_line(string(file, "fileName") or "a file"), size_bytes=_size(file))
+        Attachment(one_line(string(file, "fileName") or "a file"), size_bytes=max(0, whole(file, "fileSizeBytes")))
         for file in parts(holder, "attachments")
     ]
     stickers = [Attachment(one_line(string(one, "name")), "sticker") for one in parts(holder, "stickers")]
     return (*files, *stickers)
-
-
-def _size(file: Json) -> int:
-    size = part(file, "fileSizeBytes")
-    return size if isinstance(size, int) and size > 0 else 0

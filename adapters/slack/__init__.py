@@ -1,6 +1,6 @@
 """Slack: Socket Mode and HTTP, through slack-bolt. The only package that imports slack_bolt and slack_sdk.
 
-payload      typed looks into Slack's JSON
+moment       when a message was posted, by its `ts`
 entities     Slack's text (`<@U1>`, `&amp;`) as people read it
 facts        what must be known besides a payload: rooms, people, ourselves
 normalise    an event → Incoming, pure
@@ -12,4 +12,6 @@ posting      the way out: pace, retries, threads, private answers
 checks       `remem doctor`, and who is an admin
 manifest     `remem slack-manifest`
 adapter      the life of the connection
+export       a workspace export (ZIP), read as its messages were sent
+history      the same as rooms of the past, for `remem import`
 """

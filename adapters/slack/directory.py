@@ -17,8 +17,8 @@ import aiohttp
 from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 
+from adapters.payload import Json, flag, part, string, strings
 from adapters.slack.facts import NOT_THERE, RoomFacts, kind_of_type
-from adapters.slack.payload import Json, flag, part, string, strings
 from adapters.slack.refusals import error_of, wait_of
 from memory_core.ids import RoomKind
 from memory_core.text import one_line

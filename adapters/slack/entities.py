@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from adapters.slack.payload import Json, part, parts, string
+from adapters.payload import Json, part, parts, string
 from memory_core.text import one_line
 
 MENTIONS_LOOKED_UP = 10

@@ -17,13 +17,14 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from adapters.messages import Incoming
+from adapters.payload import Json, flag, string, strings
 from adapters.slack.facts import Known, Me, RoomFacts
 from adapters.slack.normalise import normalise
-from adapters.slack.payload import Json, flag, string, strings
 from memory_core.errors import BadInput
 from memory_core.text import one_line
 
@@ -93,16 +94,17 @@ class Export:
         return Known(Me(self.team, user="remem"), self.rooms[folder][1], self.names)
 
     def event(self, folder: str, message: Json, known: Known) -> Incoming | None:
-        """A message of that folder as an event; None for Slack's own notices."""
+        """A message of that folder as an event; None for Slack's own notices. Raises BadInput for a strange id."""
         return normalise({"event": {**message, "type": "message", "channel": self.rooms[folder][0]}}, known)
 
     def _of_day(self, name: str) -> Iterator[Incoming]:
         folder = name.rpartition("/")[0]
         known = self.known(folder)
         for message in self.day(name):
-            event = self.event(folder, message, known) if isinstance(message, dict) else None
-            if event is not None:
-                yield event
+            with suppress(BadInput):  # an id that Slack does not give: nobody's message
+                event = self.event(folder, message, known) if isinstance(message, dict) else None
+                if event is not None:
+                    yield event
 
 
 def _team(users: Sequence[Json]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 
 from adapters.messages import Room
-from adapters.slack.payload import Json, flag, string
+from adapters.payload import Json, flag, string
 from memory_core.ids import RoomKey, RoomKind
 from memory_core.text import one_line
 

@@ -7,13 +7,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from adapters.history import DELETED, Counted
+from adapters.history import DELETED, EARLIEST, LATEST, Counted
 from adapters.messages import Author, Incoming, Room
+from adapters.payload import Json, string
 from adapters.slack.export import Export
+from adapters.slack.facts import Known
 from adapters.slack.normalise import SPOKEN
-from adapters.slack.payload import string
+from memory_core.errors import BadInput
 from memory_core.ids import RoomKey
 from memory_core.messages import Voice
+from memory_core.text import one_line
 
 _TS = re.compile(r"[0-9]{1,11}\.[0-9]{1,6}")
 
@@ -34,12 +37,15 @@ class SlackHistory:
     def open(cls, path: Path) -> SlackHistory:
         """Read what describes the export. Raises BadInput when it is no Slack export."""
         export = Export.open(path)
-        told = {
-            export.known(folder).room_at(channel): folder for folder, (channel, _) in export.rooms.items() if channel
-        }
+        told, strange = dict[Room, str](), list[str]()
+        for folder, (channel, _) in export.rooms.items():
+            try:
+                told |= {export.known(folder).room_at(channel): folder} if channel else {}
+            except BadInput:
+                strange.append(f"#{one_line(folder, 80)} (an id that Slack does not give)")
         rooms = sorted(told, key=lambda room: (room.title, room.key))
         folders = {room.key: folder for room, folder in told.items()}
-        return cls(path, export.sha256, rooms, export.private, export, folders)
+        return cls(path, export.sha256, rooms, (*export.private, *strange), export, folders)
 
     def messages(self, room: Room, counted: Counted | None = None) -> Iterator[Incoming]:
         """What was said in the room and its threads, in the order of time, each once. Raises BadInput."""
@@ -57,13 +63,21 @@ class SlackHistory:
     def _of_day(self, folder: str, name: str, counted: Counted) -> Iterator[Incoming]:
         known = self._export.known(folder)
         for number, message in enumerate(self._export.day(name), 1):
-            if not isinstance(message, dict) or not _TS.fullmatch(string(message, "ts")):
+            if not isinstance(message, dict) or not _is_time(string(message, "ts")):
                 wrong = "no time" if isinstance(message, dict) else "no object"
                 counted.broken(f"{name}, message {number}: {wrong}")
             elif string(message, "subtype") not in SPOKEN:
                 counted.notices += 1
-            elif (event := self._export.event(folder, message, known)) is not None:
+            elif (event := self._event(folder, message, known)) is None:
+                counted.broken(f"{name}, message {number}: an id that Slack does not give")
+            else:
                 yield replace(event, author=self._named(event.author), addressed=False)
+
+    def _event(self, folder: str, message: Json, known: Known) -> Incoming | None:
+        try:
+            return self._export.event(folder, message, known)
+        except BadInput:
+            return None
 
     def _named(self, author: Author) -> Author:
         """Who stands in no list of people any more is called so."""
@@ -71,3 +85,8 @@ class SlackHistory:
         if author.voice is not Voice.PERSON or user in self._export.names or user == "unknown":
             return author
         return replace(author, name=f"{DELETED} {user}")
+
+
+def _is_time(ts: str) -> bool:
+    """Is it a time that a message can have?"""
+    return bool(_TS.fullmatch(ts)) and EARLIEST.timestamp() <= float(ts) < LATEST.timestamp()

@@ -23,10 +23,10 @@ from slack_bolt.response import BoltResponse
 
 from adapters.base import ACKNOWLEDGE_S, Deliver
 from adapters.messages import Happening, Incoming
+from adapters.payload import Json, part, string
 from adapters.slack import interactions, normalise
 from adapters.slack.directory import Directory
 from adapters.slack.facts import Known, Me, kind_of_type
-from adapters.slack.payload import Json, part, string
 from adapters.slack.posting import Posting
 from memory_core.errors import RememError
 from memory_core.ids import Conversation, RoomKey, RoomKind

@@ -10,9 +10,9 @@ from __future__ import annotations
 from datetime import datetime
 
 from adapters.messages import Author, Happening, Incoming
+from adapters.payload import Json, flag, part, parts, string
 from adapters.slack.entities import readable
 from adapters.slack.facts import Known
-from adapters.slack.payload import Json, flag, part, parts, string
 from memory_core.ids import Conversation, EventKey, PersonKey, message_key
 from memory_core.text import one_line
 

@@ -17,9 +17,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from adapters.messages import Attachment, Author, Happening, Incoming, Room
+from adapters.payload import Json, flag, part, parts, string, whole
 from adapters.slack.entities import MENTIONS_LOOKED_UP, described, mentioned, mentions, readable, shown
 from adapters.slack.facts import Known
-from adapters.slack.payload import Json, flag, moment, part, parts, string, whole
+from adapters.slack.moment import moment
 from memory_core.ids import Conversation, EventKey, PersonKey, RoomKind, message_key
 from memory_core.messages import Voice
 

@@ -10,7 +10,7 @@ model is set: whoever runs without one pays nothing for it.
     request      prompt → requests that fit into the window, also after calls of tools
     room         does the window hold a turn at all? Said at the start
     tools        what the model may call; all of it through the doors of one scope
-    visible      what a person sees of what a model writes
+    visible      what a person sees of what a model writes; frames: those that gpt-oss writes in
     quoting      which records an answer quotes
     speaker      the agent: prompt → stream → answer
     extraction   the extractor: conversation → candidates that cite their messages

@@ -67,11 +67,13 @@ class _Work:
     counts: Tally[str] = field(default_factory=Tally)
 
 
-def least_window_tokens(counter: Counter) -> int:
+def least_to_read_tokens(counter: Counter) -> int:
     """The smallest window into which the least of a conversation goes, with the frame around it and an answer."""
-    envelope = counter.count(ENVELOPE)
-    windows_tokens = range(envelope, 4 * (envelope + LEAST_TOKENS + _ANSWER_TOKENS))
-    return windows_tokens[bisect_left(windows_tokens, LEAST_TOKENS, key=lambda one: _room_tokens(one, envelope))]
+    envelope_tokens = counter.count(ENVELOPE)
+    # What is left grows with the window, so the first that leaves enough is found by halving.
+    windows_tokens = range(envelope_tokens, envelope_tokens + LEAST_TOKENS + _ANSWER_TOKENS + 1)
+    at = bisect_left(windows_tokens, LEAST_TOKENS, key=lambda one: _room_tokens(one, envelope_tokens))
+    return windows_tokens[at]
 
 
 def _room_tokens(window_tokens: int, envelope_tokens: int) -> int:
@@ -167,14 +169,14 @@ class ModelExtractor:
             try:
                 heard = await ask(self._model, text, shape, counted_tokens=counted, timeout_s=self._timeout_s)
             except ModelFailed as failed:
-                await self._spend(work, self._failed(failed, counted))
+                await self._spend(work, self._run_of_failure(failed, counted))
                 # A server without tools refuses the request as such: asked in words, it may well answer.
                 if failed.failure not in {Failure.UNUSABLE, Failure.REFUSED, Failure.SETUP}:
                     raise
                 last = failed
                 work.counts[f"no_{shape}_{failed.failure}"] += 1
                 continue
-            await self._spend(work, self._whole(heard))
+            await self._spend(work, self._run_of(heard))
             if heard.reading.whole:
                 self._shapes = (shape, *(one for one in self._shapes if one is not shape))
                 return heard.reading
@@ -185,7 +187,7 @@ class ModelExtractor:
             raise last
         return best
 
-    def _whole(self, heard: Heard) -> Run:
+    def _run_of(self, heard: Heard) -> Run:
         """What a request has used, where its provider reported it; else as we count it."""
         run = heard.run
         if run.input_tokens and run.output_tokens:
@@ -197,14 +199,14 @@ class ModelExtractor:
             estimated=True,
         )
 
-    def _failed(self, failure: ModelFailed, counted_tokens: int) -> Run:
+    def _run_of_failure(self, failed: ModelFailed, counted_tokens: int) -> Run:
         """A request without an answer. What was refused before it was read costs nothing."""
-        read = failure.failure in AT_WORK
+        read = failed.failure in AT_WORK
         return Run(
             self._model.model_name,
             requests=1,
             input_tokens=self._as_reported(counted_tokens) if read else 0,
-            cost_usd=None if read or failure.failure is Failure.DOWN else 0.0,
+            cost_usd=None if read or failed.failure is Failure.DOWN else 0.0,
             estimated=read,
         )
 

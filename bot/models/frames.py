@@ -24,6 +24,7 @@ _SHOWN = re.compile(rf"(?P<code>{_CODE})|(?P<header>{_HEADER})|(?P<end>{_END})",
 _HIDDEN = re.compile(rf"(?P<header>{_HEADER})|(?P<end>{_END})", _FLAGS)
 _NOTHING_BEHIND = re.compile(r"\s*(?:\Z|<\|(?:start|channel)\|>)")
 _TAIL_CHARACTERS = 400
+"""More than the longest header: only so much of a growing text's end may turn out to be one."""
 _MAY_GO_ON = re.compile(
     rf"\s*(?:{_END}\s*)?(?:<\|start\|>[^<\n]{{0,80}})?(?:<\|channel\|>[^<\n]{{0,80}})?"
     r"(?:<\|constrain\|>[^<\n]{0,80})?(?:<(?:\|[a-z]{0,9}(?:\|>?)?)?)?\Z"

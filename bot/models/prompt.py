@@ -273,7 +273,7 @@ def fitted(told: Sequence[Item], room_tokens: int, measure: Measure) -> tuple[It
             return ()
     if gone:
         missing = sum(at in gone for at in talk)
-        left.insert(_place(told, gone), _cut_line(missing, len(gone) - missing))
+        left.insert(min(gone), _cut_line(missing, len(gone) - missing))  # in the place of the first
     return tuple(left)
 
 
@@ -286,11 +286,6 @@ def _oldest(of: Sequence[int], counted: Sequence[int], tokens: int) -> set[int]:
         gone.add(at)
         tokens -= counted[at]
     return gone
-
-
-def _place(told: Sequence[Item], gone: set[int]) -> int:
-    """Where the line about what is gone stands: in the place of the first."""
-    return sum(at not in gone for at in range(min(gone)))
 
 
 def least_question_tokens(measure: Measure) -> int:

@@ -139,13 +139,14 @@ class FittedRequest:
         return sum(self._measure.text(text) + PER_ITEM_TOKENS for message in said for text in _texts(message))
 
 
-def least_window_tokens(measure: Measure) -> int:
+def least_to_answer_tokens(measure: Measure) -> int:
     """The smallest window in which a turn is answered: rules, tools, a brief persona, a question, an answer.
 
     A longer persona is cut as far as that; for memory there is little room in it.
     """
     persona = measure.text(DEFAULT_PERSONA)
     fixed = -_spare_tokens(0, measure)
+    # What is spare grows with the window, so the first with enough of it is found by halving.
     windows_tokens = range(fixed, 2 * (fixed + persona))
     return windows_tokens[bisect_left(windows_tokens, persona, key=lambda one: _spare_tokens(one, measure))]
 

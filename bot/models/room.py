@@ -6,10 +6,10 @@ piece of a conversation (bot.models.extraction). Counted by our own tokens: a pr
 
 from __future__ import annotations
 
-from bot.models.extraction import least_window_tokens as least_to_read
+from bot.models.extraction import least_to_read_tokens
 from bot.models.prompt import Measure
 from bot.models.providers import Chosen
-from bot.models.request import least_window_tokens as least_to_answer
+from bot.models.request import least_to_answer_tokens
 from bot.settings import Settings, variable
 from memory_core.errors import BadInput
 from memory_core.tokens import Counter
@@ -18,7 +18,7 @@ from memory_core.tokens import Counter
 def require_room(models: Chosen, settings: Settings, counter: Counter) -> None:
     """Raises BadInput for a window that is too small for what the models are there for."""
     answers = models.reply is not None
-    least = least_to_answer(Measure(counter)) if answers else least_to_read(counter)
+    least = least_to_answer_tokens(Measure(counter)) if answers else least_to_read_tokens(counter)
     if models.window_tokens >= least:
         return
     setting = variable("model_window")
@@ -32,7 +32,7 @@ def require_room(models: Chosen, settings: Settings, counter: Counter) -> None:
 
 def reads_nothing(models: Chosen, counter: Counter) -> tuple[str, ...]:
     """That the window holds an answer but no piece of a conversation, so that rules read what is saved."""
-    least = least_to_read(counter)
+    least = least_to_read_tokens(counter)
     if models.window_tokens >= least:
         return ()
     return (f"Rules read what is saved: a model takes a window of {least:,} tokens for it.",)

@@ -1,10 +1,9 @@
 """Of what a model writes, what a person sees. Pure.
 
 Some models think aloud between tags, or in frames of their own (bot.models.frames), in the text itself: that is never
-shown, not even while it is written. Tags that
-are quoted as code (between backticks, in a fenced block) are part of the answer: people ask about such tags, too. A
-page of HTML is no answer: it comes from a proxy or a server in front of the model. While an answer grows, what may
-yet turn out to be one of these is held back.
+shown, not even while it is written. Tags that are quoted as code (between backticks, in a fenced block) are part of
+the answer: people ask about such tags, too. A page of HTML is no answer: it comes from a proxy or a server in front
+of the model. While an answer grows, what may yet turn out to be one of these is held back.
 """
 
 from __future__ import annotations

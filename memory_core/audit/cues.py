@@ -42,6 +42,7 @@ HEADINGS: Mapping[Theme, re.Pattern[str]] = {
         r"completed|finished|recently completed|waiting(?: for| on)?|this week|parked|deferred|paused|on deck|"
         r"on hold|live(?: (?:on|in) \w+)?|"
         r"awaiting \w+|"
+        r"deprioriti[sz]ed|shelved|back ?burner|on the back ?burner|ready to start|up next|"
         r"sent(?:, awaiting \w+)?|planned(?:, not \w+)?|not (?:yet )?(?:built|started|done)|"
         r"(?:current|present) (?:state|phase|situation)|known issues|pipeline(?: snapshot)?|snapshot|"
         r"where (?:it|things) stands?|"
@@ -59,12 +60,17 @@ HEADINGS: Mapping[Theme, re.Pattern[str]] = {
         r"agreements|conclusions|learned(?: the hard way)?|takeaways?|(?:hard[- ]won )?wisdom|"
         r"(?:common |past |my )?mistakes(?: (?:to avoid|not to repeat|i made))?|things that bit (?:me|us)|"
         r"(?:learned )?patterns|decision (?:locked|log|record)|choices(?: made)?|dos and don'?ts|"
-        r"watch out(?: for)?|"
+        r"watch out(?: for)?|trouble-?shooting(?: notes| tips| guide)?|"
+        r"what (?:works|worked(?: well)?|did(?:n'?t| not) work|does(?:n'?t| not) work|"
+        r"needs improvement|to improve|to avoid|went (?:well|wrong))|"
+        r"(?:(?:known|common|past) )?(?:issues?|problems?|errors?|bugs?) (?:&|and) (?:their )?"
+        r"(?:resolutions?|fix(?:es)?|solutions?)|"
+        r"was (?:klappt|funktioniert)(?: nicht)?|fehlerbehebung|problemlösungen|"
         r"entscheidungen|beschlüsse|lehren|erkenntnisse|erfahrungen|gelernt(?:es)?|stolpersteine|"
         r"festgelegt(?:es)?|beschlossen(?:es)?|merke|fallstricke|"
         r"was (?:ich|wir) (?:gelernt|beschlossen|entschieden) haben?|abgemacht(?:es)?",
-        r"决定|决策|教训|经验|坑|心得|结论|约定|学到|定下|"
-        r"教訓|学んだ|学び|決めたこと|決定|決まったこと|反省|気づき|注意点|ハマり",
+        r"决定|决策|教训|经验|坑|排错|排障|故障排除|问题排查|心得|结论|约定|学到|定下|"
+        r"教訓|学んだ|学び|決めたこと|決定|決まったこと|反省|気づき|注意点|ハマり|トラブルシューティング",
     ),
     Theme.EVENT: words(
         r"(?:event |activity |change ?|session |conversation |interaction )?logs?|history|timeline|"
@@ -110,7 +116,9 @@ HEADINGS: Mapping[Theme, re.Pattern[str]] = {
     Theme.DETAIL: words(
         r"projects? ?[:：–-] ?\S.*|project \S+|projekt ?[:：–-]? ?\S+|architecture|tech(?:nical)? (?:stack|"
         r"details)|deploy(?:ing|ment)?"
-        r"(?: \S+)?|set-?up of \S+|(?:\S+ ){1,5}(?:installation|set-?up|integration|configuration|deployment|"
+        r"(?: \S+)?|set-?up of \S+|"
+        r"(?!(?:system|machine|environment|agent|model) \S+\Z)(?:\S+ ){1,5}"
+        r"(?:installation|set-?up|integration|configuration|deployment|"
         r"plugin|web ?page|website|"
         r"web ?site|dashboard|app|service|pipeline|bot)|repos(?:itories)?|systems? built|implementation(?: "
         r"notes)?|code ?base|api|endpoints|"
@@ -125,6 +133,10 @@ HEADINGS: Mapping[Theme, re.Pattern[str]] = {
     Theme.STABLE: words(
         r"identity|who (?:i|we) (?:am|are)|who is who|about (?:me|you|us|the owner)|me|persona|style|"
         r"principles?|rules|owner|(?:\w+ )?(?:constants|facts|constraints)|"
+        r"(?:\w+(?:'s)? )?preferences|(?:tech )?gear|equipment|hardware|interests|workspace|routines|"
+        r"(?:daily|weekly|morning|evening) routines?|(?:system|machine|environment) (?:config(?:uration)?|set-?up)|"
+        r"(?:key |running |local )?services(?: (?:&|and) ports)?|security(?: notes| rules)?|"
+        r"(?:about )?this file(?: is(?: not)?(?: for)?)?|what (?:goes|belongs) (?:in )?here|meta[- ]?notes|"
         r"user|human|environment|constants|infrastructure|hosts?|machines?|pointers?|"
         r"where (?:things|the rest|everything) (?:is|are|lives?)|elsewhere|see also|more|rest|files|index|links|"
         r"wer ich bin|ich|umgebung|rechner|verweise|siehe auch|wo der rest steht|regeln",

@@ -1,7 +1,7 @@
 """`--fix`: what may be put right without touching a word that a person wrote. Each changed file is copied first.
 
     index-missing-row       a routing row is added under the last one
-    index-catalogue-stale   the derived catalogue is written anew (also where the next save would do it)
+    index-catalogue-stale   the derived catalogue is written anew (also where the next flush would do it)
     tasks-done-left         tasks that were done more than 7 days ago leave pending_tasks.json
 
 The caller holds the workspace. Copies stand in `.remem/backups/audit-<time>/`, under the file's own path. Run again,

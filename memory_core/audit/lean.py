@@ -68,6 +68,11 @@ _STATUS_COLUMN = re.compile(r"status|state|progress|next|stand|状态|进度|下
 _VERSION_COLUMN = re.compile(r"version|版本", re.IGNORECASE)
 _GROUP_COLUMN = re.compile(r"room|channel|group|raum|kanal|gruppe|群", re.IGNORECASE)
 _PAST = re.compile(r"\b[a-z]{3,}ed\b")
+_ABOUT_ITSELF = re.compile(
+    r"\bthis (?:file|page) (?:is|holds|keeps)\b|\bwhat (?:goes|belongs|does(?: not|n'?t) belong)\b|"
+    r"\bwas (?:hier(?:her)? (?:nicht )?(?:hin|rein)?gehört|nicht hierher gehört)\b|(?:本|这个)文件|このファイル",
+    re.IGNORECASE,
+)
 _START = re.compile(r"^(?:\W{0,3}(?:on|am|at|seit)?\W{0,2})", re.IGNORECASE)
 
 
@@ -139,6 +144,8 @@ def _theme(one: Statement, *, under_a_day: bool) -> Theme | None:
     """The forbidden theme of a statement, None for what may stay."""
     if one.level:
         return Theme.EVENT if _is_dated(one.text) else None
+    if one.headings and _ABOUT_ITSELF.search(one.headings[-1]):
+        return None  # "What does not belong here: to-dos, logs" names what is forbidden
     above = _section(one.headings)
     pointer = _is_pointer(one)
     weights = {theme: _weight(theme, one, above, pointer=pointer) for theme in FORBIDDEN}

@@ -1,7 +1,7 @@
 """The audit of one scope: its snapshot is taken by reading every page once, then the pure checks are asked.
 
 Whether the catalogue is stale is found by making it anew on a copy in memory: so what the audit calls stale is what
-the next save would change, in every layout. Between a page that was written at once and the save that follows it is
+the next flush would change, in every layout. Between a page that was written at once and the flush that follows it is
 not stale yet: every "decision: …" would be a finding.
 """
 
@@ -91,7 +91,7 @@ async def _catalogue(handle: Handle, seen: Snapshot) -> Catalogue:
 
 
 def _is_awaited(seen: Snapshot, index: PageText) -> bool:
-    """Was a page written after the index, so lately that no save is overdue? What is said at once is written so."""
+    """Was a page written after the index, so lately that no flush is overdue? What is said at once is written so."""
     written_ns = [text.stamp.mtime_ns for page, text in seen.pages.items() if page != INDEX]
     newest_ns = max(written_ns, default=0)
     age_s = seen.now.timestamp() - newest_ns / 1e9

@@ -22,7 +22,7 @@ class Catalogue(StrEnum):
     FRESH = "fresh"
     STALE = "stale"
     AWAITED = "awaited"
-    """It differs, but a page was written after it, less than a day ago: the save that comes brings it up to date."""
+    """It differs, but a page was written after it, less than a day ago: the flush that comes brings it up to date."""
     UNKNOWN = "unknown"
     """There is no index, or it could not be compared."""
 

@@ -20,6 +20,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Protocol
 
 from memory_core.layouts import Kind
 
@@ -109,12 +110,20 @@ def _any(alternatives: list[str]) -> str:
 _WIDE = re.compile(r"[\u3040-\u9fff\uac00-\ud7af\U0001f000-\U0001ffff]")
 
 
+class Pattern(Protocol):
+    """What announces something in a sentence."""
+
+    def search(self, text: str) -> re.Match[str] | None:
+        """A match where it does; None where it does not."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Cue:
     """One row of the table. `status` is a task's; `whole` keeps the matched words in what was stated."""
 
     kind: Kind
     firmness: Firmness
-    pattern: Words
+    pattern: Pattern
     status: str = ""
     whole: bool = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from dataclasses import dataclass, field
 
@@ -21,6 +22,7 @@ _FAMILIES = (
 _SAME = 0.6
 """The share of the shorter text's telling words from which on two findings are one."""
 _LONG, _OWN = 5, 2
+_WORD = re.compile(r"\w+")
 _VALUE = re.compile(r"\d[\d.:,/-]*\d|\d")
 
 
@@ -50,6 +52,11 @@ class Item:
         """Add a message that bears it out; at most five."""
         if position not in self.sources and len(self.sources) < 5:
             self.sources.append(position)
+
+    def uncite(self, position: int) -> None:
+        """Take a message out that bears out something else; the one that states it stays."""
+        if position != self.at and position in self.sources:
+            self.sources.remove(position)
 
     def agree(self, position: int, *, said_again: bool = False) -> None:
         """Someone else is for it, or acted on it; one objection takes away one agreement.
@@ -85,7 +92,7 @@ def same_fact(old: Item, new: Item) -> bool:
         return False
     common = shared(old.words, new.words)
     own = _OWN if new.finding.kind in DECIDING else 1
-    if old.finding.settles and new.finding.settles and _replaces(old.words, new.words, own):
+    if old.finding.settles and new.finding.settles and (_replaces(old.words, new.words, own) or swaps(old, new)):
         return False
     near = new.at - old.at <= 8 and old.finding.kind in DECIDING
     return common >= (1 if near else 2) and overlap(old.words, new.words) >= _SAME
@@ -99,6 +106,17 @@ def _replaces(old: frozenset[str], new: frozenset[str], own: int) -> bool:
     it is lost.
     """
     return min(len(old), len(new)) >= _LONG and min(len(old - new), len(new - old)) >= own
+
+
+def swaps(old: Item, new: Item) -> bool:
+    """Two long statements, word for word the same but for one that tells: `… is reviewed by Cora`, `… by Dora`.
+
+    A number in the place of another one is a change of value (`other_value`), and corrects the old statement.
+    """
+    if len(old.words - new.words) != 1 or len(new.words - old.words) != 1 or other_value(old, new):
+        return False
+    had, has = (_WORD.findall(one.finding.text.casefold()) for one in (old, new))
+    return len(had) == len(has) >= _LONG and sum(map(operator.ne, had, has)) == 1
 
 
 def other_value(old: Item, new: Item) -> bool:

@@ -10,7 +10,6 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from memory_core.extract.cue import Words
 from memory_core.extract.text import KEPT
 
 _OLD, _NEW = r"(?P<old>[^,;:.?!\n]{2,50}?)", r"(?P<new>[^,;:?!\n]{2,60}?)"
@@ -52,13 +51,8 @@ class Switch:
     beside: str
 
 
-class Switching(Words):
+class Switching:
     """The patterns of a switch as a cue."""
-
-    __slots__ = ()
-
-    def __init__(self) -> None:
-        super().__init__(())
 
     def search(self, text: str) -> re.Match[str] | None:
         """A match where a switch is told as done; None where it is not."""

@@ -23,7 +23,7 @@ from functools import lru_cache
 from memory_core.extract import corrections, cues_talk, cues_work, lessons
 from memory_core.extract.cue import Firmness
 from memory_core.extract.finding import DECIDING, WORKING, Finding, finding_in
-from memory_core.extract.item import Item, new_item, other_value, same_fact
+from memory_core.extract.item import Item, new_item, other_value, same_fact, swaps
 from memory_core.extract.replies import REACH, Stance, answered, stance_of
 from memory_core.extract.text import KEPT, Sentence, sentences
 from memory_core.extract.words import shared, topic
@@ -249,7 +249,11 @@ def _volunteered(talk: Talk, position: int, sentence: Sentence) -> Finding | Non
 def _add(talk: Talk, new: Item) -> None:
     """Keep a new item, unless it says an earlier one again: then that one is borne out, changed or done."""
     for old in reversed(talk.items):
-        if old.dropped or new.at - old.at > 40 or not same_fact(old, new):
+        if old.dropped or new.at - old.at > 40:
+            continue
+        if not same_fact(old, new):
+            if old.finding.settles and new.finding.settles and swaps(old, new):
+                old.uncite(new.at)  # `agreed: … by Dora` is no nod to `… by Cora`
             continue
         if other_value(old, new):
             new.corrects = old.finding.text

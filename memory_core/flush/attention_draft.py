@@ -19,10 +19,12 @@ from datetime import date, tzinfo
 from memory_core.clock import day_in
 from memory_core.flush.bars import Fact
 from memory_core.flush.board_budget import hold_board, row_of
+from memory_core.flush.fact_budget import is_older, say_again, strike_others
 from memory_core.flush.sameness import Words, best, opposes, repeats, words
 from memory_core.flush.target import TimedTarget
 from memory_core.forms import listed, tasks
 from memory_core.forms.board import Attention, Board, TaskRow, board
+from memory_core.forms.facts import Stated, stated
 from memory_core.forms.tasks import Task, TaskStatus
 from memory_core.ids import MessageKey, PageId
 from memory_core.layouts import TASKS, Form, Kind
@@ -37,7 +39,7 @@ from memory_core.operations.attention import (
     PutTask,
     RaiseRows,
 )
-from memory_core.text import one_line
+from memory_core.text import flat, one_line
 
 DOING = frozenset({Kind.TASK, Kind.STATUS, Kind.BLOCKER})
 """The kinds that go to pending_tasks.json where a layout has no board."""
@@ -250,7 +252,8 @@ class AttentionDraft:
         """An item of the kind's section: a repeat adds its message, an opposite takes the other's place."""
         section, own = self._section(fact), words(fact.text)
         known: list[tuple[str, Words]] = [
-            (one, words(_SIGNED.sub("", one))) for one in listed.items(self._text, section)
+            (one, words(_SIGNED.sub("", one)))
+            for one in listed.items(self._text, section, listed.item_beside_records)
         ]
         keys = tuple(key for source in fact.sources for key in source.keys)
         old = best(words(fact.corrects), known) if fact.corrects else None
@@ -266,15 +269,23 @@ class AttentionDraft:
         return self.draft.do(PutBlocker(page, _signed(fact), keys, section, self._form))
 
     def _environment(self, fact: Fact, page: PageId) -> bool:
+        """A fact in the place of an earlier value of its key, on the board or on the page that takes its facts."""
         found = _FACT.fullmatch(" ".join(fact.body.split()))
         key, value = (found["key"], found["value"]) if found else (fact.title, fact.body)
-        signed = f"{value} (@{fact.sources[0].name}, {fact.day})"
         keys = tuple(key for source in fact.sources for key in source.keys)
-        if self._said.fact(key).rpartition(" (@")[0] == value:
-            return keys[0] in self._board.keys_of(self._text, fact=key)
-        if _is_later(self._said.fact(key), fact):
-            return True
-        return self.draft.do(PutFact(page, key, signed, keys, board=self._form))
+        known, value = stated(self._said.fact(key)), flat(value)
+        if known is not None and known.value == value:
+            named = self._board.keys_of(self._text, fact=key)
+            again, every = str(known.again(fact.day)), tuple(dict.fromkeys((*named, *keys)))
+            return keys[0] in named or (self.draft.do(PutFact(page, key, again, every, board=self._form)) and False)
+        if (known is not None and known.last > fact.day) or is_older(self.draft, fact, key, value):
+            return True  # the journal of its day has it
+        if not self._said.fact(key) and say_again(self.draft, fact, key, value):
+            return False
+        said = Stated(value, fact.sources[0].name, fact.day, fact.day)
+        news = self.draft.do(PutFact(page, key, str(said), keys, board=self._form))
+        strike_others(self.draft, key, value)
+        return news
 
     def _moment(self, fact: Fact) -> str:
         return fact.said_at.astimezone(self.draft.zone).isoformat(timespec="seconds")

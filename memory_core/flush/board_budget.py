@@ -5,9 +5,11 @@ overdue tasks, then blocked ones, then by priority, then the newest. They get th
 leaves, and a third of the budget in any case. Who does a task, and what was noted of it, goes along into the list and
 comes back with the row.
 
+Facts of the environment leave before them, as far as they take more than the tasks' third leaves (fact_budget).
+
 A row stays, whatever the budget says, that the list does not bear out: a person's own task, a status that a person
-changed, a row with more columns or lines than ours. Blockers and facts stay too; what is too long then is told by
-REM. At most AT_ONCE rows move in one flush.
+changed, a row with more columns or lines than ours. Blockers stay too; what is too long then is told by REM. At most
+AT_ONCE rows move in one flush.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 
+from memory_core.flush.fact_budget import hold_facts
 from memory_core.flush.target import TimedTarget
 from memory_core.forms import tasks
 from memory_core.forms.board import TaskRow, board
@@ -59,6 +62,9 @@ def hold_board(draft: TimedTarget, page: PageId, today: date) -> None:
     ranked = by_importance(tasks.parse(draft.texts.get(TASKS, "")).open, today)
     rows = {row.key: row for row in board(rule.form).parse(text).tasks}
     shown = [task for task in ranked if _key(task) in rows]
+    if lines > rule.budget_lines:
+        hold_facts(draft, page, len(ranked), len(shown))
+    lines = len(draft.texts[page].splitlines())
     others = lines - len(shown) - (_TOLD_LINES if told else 0)
     room = len(ranked)
     if others + room > rule.budget_lines:

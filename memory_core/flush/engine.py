@@ -30,6 +30,7 @@ from memory_core.clock import day_in
 from memory_core.errors import ExtractionFailed, NoIndex, RememError
 from memory_core.flush.apply import finish
 from memory_core.flush.gathering import (
+    Gathered,
     beyond,
     draft_on,
     fill,
@@ -44,6 +45,7 @@ from memory_core.flush.pending import settle, without
 from memory_core.flush.plans import Body, Receipt, Trigger, holds, joined, load_receipt, scrubbed
 from memory_core.flush.raw_notes import drop_raw, keep_raw
 from memory_core.flush.record_draft import takes_back
+from memory_core.flush.standing import Standing
 from memory_core.flush.steps import chain, divided, last_step, next_plan, state_text
 from memory_core.flush.write_now import write_now
 from memory_core.forms import flush_state
@@ -53,6 +55,7 @@ from memory_core.ids import Conversation
 from memory_core.index import parse as parse_index
 from memory_core.layouts import INDEX
 from memory_core.ledger.base import ScopeLedger
+from memory_core.messages import Message
 from memory_core.operations.messages import DropRaw
 from memory_core.store.base import PageText
 
@@ -191,6 +194,18 @@ async def _nothing_new(ledger: ScopeLedger, receipt: Receipt) -> Receipt:
     return replace(receipt, number=last.number, pending=load_receipt(last.receipt).pending)
 
 
+async def _standing(
+    ear: Ear, found: Gathered, spoken: Sequence[Message], before: tuple[PageText, PageText | None]
+) -> Standing:
+    """The pages on which what was found may stand or be written; those of `before` are read already."""
+    handle, zone = ear.handle, ear.zone
+    every = bool(found.gone or found.revised)
+    days = (*journals_of(spoken, zone), *journals_written(found.written), *(hit.page for hit in found.hits))
+    days = (*days, *open_journals(handle.table, (fact.said_at for fact in found.facts), zone))
+    archive = any(takes_back(fact) for fact in found.facts)
+    return await read_pages(handle, days, before, every_journal=every, archive=archive)
+
+
 async def _save(
     ear: Ear,
     index: PageText,
@@ -221,11 +236,7 @@ async def _save(
         await drop_raw(handle, spoken, zone)
         await handle.ledger.move_cursors(cursors)
         return nothing
-    every = bool(found.gone or found.revised)
-    days = (*journals_of(spoken, zone), *journals_written(found.written), *(hit.page for hit in found.hits))
-    days = (*days, *open_journals(handle.table, (fact.said_at for fact in found.facts), zone))
-    archive = any(takes_back(fact) for fact in found.facts)
-    standing = await read_pages(handle, days, (index, state_page), every_journal=every, archive=archive)
+    standing = await _standing(ear, found, spoken, (index, state_page))
     draft = draft_on(handle, zone, now, standing, referenced=day_in(zone, now) if past else None)
     for page in journals_of(spoken, zone):
         draft.do_if_there(DropRaw(page, tuple(message.key for message in spoken)))
@@ -233,13 +244,12 @@ async def _save(
     if draft.has_content:
         draft.finish(len(pending))
     gone = {*found.gone, *(found.revised if changed or known != state.pending_items else ())}
-    caught_up = tuple(dict.fromkeys(operation.page for operation in found.ready))
     receipt = replace(
         nothing,
         kinds=dict(draft.kinds),
         pages=tuple(draft.pages),
         written=draft.has_content,
-        caught_up=caught_up,
+        caught_up=tuple(dict.fromkeys(operation.page for operation in found.ready)),
     )
     body = Body(
         receipt,

@@ -80,7 +80,7 @@ def reach_of(receipt: Receipt) -> dict[Conversation, int]:
 
 
 def joined(finished: Sequence[Receipt], receipt: Receipt) -> Receipt:
-    """The receipt of a save that first finished what an earlier one had begun: the asker was told that it waits."""
+    """The receipt of a flush that first finished what an earlier one had begun: the asker was told that it waits."""
     for one in finished:
         receipt = replace(
             receipt,

@@ -71,9 +71,9 @@ class RecordDraft:
             return False
         self.draft.touched.add(new.identity)
         if old is not None and old.record.identity != new.identity:
-            self._strike(self.page, old)
+            strike(self.draft, self.page, old)
         for page, placed in away:
-            self._strike(page, placed)
+            strike(self.draft, page, placed)
         return True
 
     def _switched(self, fact: Fact) -> PlacedRecord | None:
@@ -134,13 +134,15 @@ class RecordDraft:
                     if opposes(own, other) or (corrected and best(corrected, [(placed, other)]) is not None):
                         yield page, placed
 
-    def _strike(self, page: PageId, old: PlacedRecord) -> None:
-        text = self.draft.texts[page]
-        placed = parse(text).find(old.record.identity)
-        if placed is not None:
-            line = marked(f"~~{escape_comment(struck(old.record))}~~", old.record.messages)
-            self.draft.do(StrikeRecord(page, old.record.identity, text[placed.start : placed.end], line))
-            absorb_notes(self.draft, old.record.messages)
+
+def strike(draft: Target, page: PageId, old: PlacedRecord) -> None:
+    """The record is superseded: its place keeps a struck line, and what became of it in the journals is absorbed."""
+    text = draft.texts[page]
+    placed = parse(text).find(old.record.identity)
+    if placed is not None:
+        line = marked(f"~~{escape_comment(struck(old.record))}~~", old.record.messages)
+        draft.do(StrikeRecord(page, old.record.identity, text[placed.start : placed.end], line))
+        absorb_notes(draft, old.record.messages)
 
 
 def takes_back(fact: Fact) -> bool:

@@ -74,7 +74,7 @@ def _without(switch: Switch, said: str) -> str | None:
         return other.beside if fold(other.new) == old else None
     if words(said).negates:
         return None
-    for found in re.finditer(_place(old), low):
+    for found in re.finditer(_standing_alone(old), low):
         before, behind = low[: found.start()], low[found.end() :]
         if _REFUSED_BEFORE.search(before) or _REFUSED_BEHIND.search(behind):
             continue
@@ -83,6 +83,7 @@ def _without(switch: Switch, said: str) -> str | None:
     return None
 
 
-def _place(value: str) -> str:
+def _standing_alone(value: str) -> str:
+    """A pattern of the value, not within another word; scripts without blanks have no such borders."""
     before = r"(?<![a-z0-9])" if value[:1].isascii() else ""
     return before + re.escape(value) + (r"(?![a-z0-9])" if value[-1:].isascii() else "")

@@ -1,12 +1,12 @@
 """What a part of a draft needs of the whole (memory_core.flush.draft.Draft), so that each part stands alone.
 
 Target          pages as they will read, and operations on them
-TimedTarget     and when it is, where the scope lives
+TimedTarget     and when it is, where the scope lives, and which records were written or used by this draft
 """
 
 from __future__ import annotations
 
-from datetime import datetime, tzinfo
+from datetime import date, datetime, tzinfo
 from typing import Protocol
 
 from memory_core.ids import PageId
@@ -26,7 +26,10 @@ class Target(Protocol):
 
 
 class TimedTarget(Target, Protocol):
-    """A draft that knows the time."""
+    """A draft that knows the time, and whose it is; `name` is the group's ('' in a DM)."""
 
     zone: tzinfo
     now: datetime
+    name: str
+    touched: set[str]
+    referenced: date | None

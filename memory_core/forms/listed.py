@@ -24,6 +24,7 @@ from memory_core.text import flat
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t]*")
 _BULLET = re.compile(r"[-*+][ \t]+(.*\S)[ \t]*")
 _FIELD = re.compile(r"(?:\*\*)?(?:tags|fitness|source|body|supersedes|conflicts|archived)(?:\*\*)?:", re.IGNORECASE)
+_RECORD = re.compile(r"#{3,6}[ \t]+\[\d{4}-\d\d-\d\d\]")
 _BOLD = re.compile(r"\A(\\*)(?=\*\*)")
 _ESCAPED_BOLD = re.compile(r"\A(\\*)\\(?=\*\*)")
 _ESCAPE = r"\1\\"
@@ -52,6 +53,12 @@ def item(line: str) -> str:
     """The text of a line that is an item; '' for one that is none."""
     found = bullet(line)
     return unescape(_ESCAPED_BOLD.sub(r"\1", found)) if found else ""
+
+
+def item_beside_records(line: str) -> str:
+    """As `item`, in a section that holds records too: their fields (`- Body: …`) are no items."""
+    found = item(line)
+    return "" if line.startswith("- ") and _FIELD.match(found) else found
 
 
 def as_item(text: str) -> str:
@@ -150,12 +157,16 @@ def fact_key(text: str) -> str:
 
 
 def append(text: str, title: str, block: str) -> str:
-    """`text` with `block` as the last lines of the section, which is added at the end where it is missing."""
+    """`text` with `block` as the last lines of the section, which is added at the end where it is missing.
+
+    In a section that holds records too it stands above them: below one it would read as a part of it.
+    """
     newline, lines = newline_of(text), section(text, title)
     if not lines:
         gap = "" if not text or text.endswith(newline * 2) else newline if text.endswith("\n") else newline * 2
         return f"{text}{gap}## {title}{newline}{newline}{block}{newline}"
-    last = [line for line in lines if line.text.strip()][-1]
+    first = next((at for at, line in enumerate(lines) if _RECORD.match(line.text)), len(lines))
+    last = [line for line in lines[:first] if line.text.strip()][-1]
     close = _BULLET.fullmatch(last.text.lstrip(" \t")) and _BULLET.fullmatch(block.split(newline)[0])
     return text[: last.end] + (newline if close else newline * 2) + block + (text[last.end :] or newline)
 

@@ -38,7 +38,8 @@ class Source:
         return self.text or f"@{self.name} in {self.place}, {self.at}"
 
     def __str__(self) -> str:
-        return self.text or f"@{self.name} ({self.person}) in {self.place}, {self.at}, {' '.join(self.keys)}"
+        by = f" ({self.person})" if self.person else ""
+        return self.text or f"@{self.name}{by} in {self.place}, {self.at}, {' '.join(self.keys)}"
 
 
 @dataclass(frozen=True, slots=True)

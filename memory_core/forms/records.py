@@ -34,7 +34,7 @@ from memory_core.forms import listed, sections
 from memory_core.forms.blocks import Block, blocks, day_of, line_entry, newline_of, unswallowed
 from memory_core.forms.escape import escape, escape_comment, unescape, unescape_comment
 from memory_core.forms.record_values import Record, Source, struck
-from memory_core.ids import MessageKey
+from memory_core.forms.source_line import sources_of
 from memory_core.layouts import Form
 from memory_core.text import flat
 
@@ -46,8 +46,6 @@ _SHORT = 4000
 _FITNESS = re.compile(
     r"last_referenced=(\d{4}-\d\d-\d\d|never), hit_count=(\d{1,9}), decision_value=(HIGH|MEDIUM|LOW)", re.ASCII
 )
-_SOURCE = re.compile(r"@(?P<name>.*?) \((?P<person>\S+)\) in (?P<place>.*?), (?P<at>\d{4}-[^,]*), (?P<keys>\S.*)")
-_KEY = re.compile(r"(?:discord:[^\s:]+|slack:[^\s:]+:[^\s:]+|console:[^\s:]+):[^\s;,]+")
 
 __all__ = [
     "Parsed",
@@ -262,7 +260,7 @@ def _read(day: date | None, dated: bool, heading: str, lines: tuple[str, ...]) -
         last_referenced=_day(fitness[1]) if fitness else day,
         hit_count=int(fitness[2]) if fitness else 0,
         value=Value(fitness[3]) if fitness else Value.MEDIUM,
-        sources=_sources(unescape_comment(fields.get("source", [""])[0])),
+        sources=sources_of(unescape_comment(fields.get("source", [""])[0])),
         proven=proven,
         supersedes=tuple(unescape_comment(_bare(value)) for value in fields.get("supersedes", ())),
         conflicts=tuple(map(unescape_comment, fields.get("conflicts", ()))),
@@ -299,18 +297,6 @@ def _fields(lines: Sequence[str]) -> tuple[dict[str, list[str]], list[str]]:
 def _line_record(block: Block) -> Record | None:
     entry = line_entry(block)
     return None if entry is None else Record(block.day, entry[0], entry[1], last_referenced=block.day)
-
-
-def _sources(text: str) -> tuple[Source, ...]:
-    return tuple(_source(part.strip()) for part in text.split("; ") if part.strip())
-
-
-def _source(text: str) -> Source:
-    found = _SOURCE.fullmatch(text)
-    if found is None:
-        return Source(keys=tuple(MessageKey(key) for key in _KEY.findall(text)), text=text)
-    keys = tuple(MessageKey(key) for key in found["keys"].split())
-    return Source(found["person"], found["name"], found["place"], found["at"], keys)
 
 
 def _place(text: str, record: Record, start: int, end: int, level: int = 2) -> int:

@@ -34,6 +34,7 @@ _HEADING = re.compile(r"(#{1,6})[ \t]+\S.*")
 _ITEM = re.compile(r" {0,3}(?:[-*+]|\d{1,4}[.)])[ \t]+\S.*")
 _FENCE = re.compile(r" {0,3}(?:`{3,}|~{3,}).*")
 _DAY = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
+_SAID_ON = re.compile(r"## Said on (\d{4})-(\d\d)-(\d\d)")
 _SAID_BY = re.compile(r"\((@[^()]{1,80})\)$")
 _WITHOUT_RECORDS = frozenset({Form.JOURNAL, Form.STATE, Form.INDEX})
 _TITLE_CHARACTERS = 80
@@ -61,13 +62,19 @@ class Unit:
     @property
     def mark(self) -> str:
         """The fingerprint and the title."""
-        return f"{hashlib.sha256(self.text.encode('utf-8', 'replace')).hexdigest()[:12]} {self.label}"
+        return _mark(self)
 
     @property
     def label(self) -> str:
         """What a person would call it: `[2026-04-06] Redis for the session cache`, or its heading."""
         day = f"[{self.day.isoformat()}] " if self.day and self.record else ""
         return f"{day}{one_line(self.title or self.body, _TITLE_CHARACTERS)}"
+
+
+@lru_cache(maxsize=4096)
+def _mark(unit: Unit) -> str:
+    """Remembered, since every disclosure asks for those of a whole page."""
+    return f"{hashlib.sha256(unit.text.encode('utf-8', 'replace')).hexdigest()[:12]} {unit.label}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +128,11 @@ def _is_ours(record: Record) -> bool:
     return record.day is not None or bool(record.sources or record.body or record.tags)
 
 
+def said_on(day: date) -> str:
+    """The heading under which a disclosure tells what was said on a day and stands on no page."""
+    return f"## Said on {day.isoformat()}"
+
+
 def _record_unit(record: Record, path: tuple[str, ...]) -> Unit:
     source = "; ".join(one.short for one in record.sources)
     return Unit(
@@ -167,6 +179,8 @@ class _Plain:
             self._blank, self._table = True, ()
             kept = tuple(one for one in self.headings if _level(one) < len(heading[1]))
             self.headings = (*kept, line.strip())
+            if said := _SAID_ON.fullmatch(line.strip()):
+                self.day = day_of(*said.groups())
         elif line.lstrip().startswith("|") and not fenced:
             yield from self._row(line, after)
         elif self._open and not (_ITEM.fullmatch(line) and not fenced):

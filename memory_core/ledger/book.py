@@ -111,12 +111,12 @@ class Book:
         if self.events.get(event) == seq:
             self.events[event] = self.last_seq
 
-    def outline(self, scope_key: str) -> tuple[Line, ...]:
+    def outline(self, scope_key: str, after: int, of: Conversation | None) -> tuple[Line, ...]:
         """The scope's messages that have their text, by conversation and seq."""
         lines = [
             Line(seq, row.message.conversation, row.text_id, us_of(row.message.sent_at))
             for seq, row in self.rows.items()
-            if row.scope.key == scope_key
+            if row.scope.key == scope_key and seq > after and of in (None, row.message.conversation)
         ]
         return tuple(sorted(lines, key=lambda line: (str(line.conversation), line.seq)))
 

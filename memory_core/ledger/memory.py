@@ -232,12 +232,12 @@ class MemoryScopeLedger:
 
     async def transcript_outline(self, after: int = 0, of: Conversation | None = None) -> tuple[Line, ...]:
         """Every message that has its text, by conversation and seq."""
-        lines = self._book.outline(self.scope.key)
-        return tuple(line for line in lines if line.seq > after and of in (None, line.conversation))
+        return self._book.outline(self.scope.key, after, of)
 
     async def transcript(self, seqs: Sequence[int]) -> tuple[Entry, ...]:
         """These messages in the order of seq, those of this scope that are there."""
-        return tuple(entry for entry in self._entries() if entry.seq in frozenset(seqs))
+        wanted = frozenset(seqs)
+        return tuple(entry for entry in self._entries() if entry.seq in wanted)
 
     async def cursor(self, conversation: Conversation) -> int:
         """The seq up to which the conversation was flushed; 0 at first."""

@@ -37,7 +37,7 @@ class Waits:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """One scope. `changed`: messages that were edited or deleted since its last save; `open_plans`: begun saves."""
+    """One scope. `changed`: messages that were edited or deleted since its last flush; `open_plans`: begun ones."""
 
     scope: Scope
     conversations: tuple[Waits, ...] = ()
@@ -97,10 +97,13 @@ def usage_at(path: Path, since: date) -> Mapping[Scope, tuple[Spent, ...]]:
 def known_at(path: Path, messages: Iterable[MessageKey]) -> int:
     """How many of these messages the ledger at `path` knows, with or without their text; 0 where there is no ledger.
 
+    `messages` is gone through to its end in any case: whoever counts them while they come by may rely on that.
     Raises LedgerDamaged, LedgerFailed.
     """
     if not path.exists():
-        return sum(0 for _ in messages)
+        for _ in messages:
+            pass
+        return 0
     with _open(path) as database:
         return sum(database.row(_KNOWN, (message,)) is not None for message in messages)
 

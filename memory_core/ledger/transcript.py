@@ -33,6 +33,15 @@ class TranscriptState:
     revised: int = 0
     openings: tuple[str, ...] = ()
 
+    def __str__(self) -> str:
+        return " ".join((str(self.arrived), str(self.revised), *self.openings))
+
+    @classmethod
+    def of(cls, text: str) -> TranscriptState:
+        """The state whose text form this is; of an empty text the one without any message."""
+        arrived, revised, *openings = text.split() or ("0", "0")
+        return cls(int(arrived), int(revised), tuple(openings))
+
     def follows(self, earlier: TranscriptState) -> bool:
         """Did the same ledger tell `earlier` before? Else nothing that was derived by it may be kept."""
         known = not (earlier.arrived or earlier.revised) or earlier.openings[-1:] in {(one,) for one in self.openings}

@@ -240,7 +240,7 @@ class Tally:
                 matched=because.matched,
                 shown=tuple(unit.mark for unit in fitted.shown),
                 rest=tuple(unit.mark for unit in (*fitted.left, *rest)),
-                form=Form.ADDED if page == TALK else self.table.rule(page).form,
+                form=Form.JOURNAL if page == TALK else self.table.rule(page).form,
             )
         )
         return True

@@ -54,6 +54,7 @@ _MANY_PARTS = 1000
 SEARCH_TOKENS = 1000
 """What one search may disclose, at most."""
 SEARCH_HITS = 30
+"""How many hits one search may disclose, at most, however short they are."""
 InContext: TypeAlias = Callable[[], Awaitable[Collection[MessageKey]]]
 """Tells what was said and stands in the conversation; asked only when a search needs to know it."""
 

@@ -1,7 +1,8 @@
 """From what a message is about to what is loaded for it: steps 2 to 4, the same for groups and DMs. Pure.
 
 first question    the layout's number of pages (1, in dreaming 2), best match first; a second one only if it matches
-                  more than half as well; an empty page falls to the next match, at last to P0; no match: P0
+                  more than half as well; an empty page falls to the next match, at last to P0; no match: P0;
+                  where all of them are empty, excerpts: what was said may not be saved yet
 later questions   a page that is clearly meant, ceilings kept; else excerpts (later.py)
 no page to choose a layout whose pages all stand in its start order (adaptive) has excerpts for every question
 mode `excerpts`   instead of a page: the best records of all routed pages together, for every question
@@ -82,6 +83,7 @@ def _automatic(view: View, tally: Tally, step: Step) -> Plan[None]:
     yield from show_routed(view, tally, chosen, step)
     if not chosen:
         tally.took(step, "nothing to load: what matches holds nothing, or it stands in the conversation")
+        yield from excerpts(view, tally)
 
 
 def _fetched(view: View, tally: Tally, matches: Sequence[Match]) -> Plan[list[Routed]]:

@@ -16,7 +16,7 @@ from memory_core.layouts import INDEX
 from memory_core.loading.budget import SEAM_TOKENS, Because, Tally, fit
 from memory_core.loading.plan import Missing, Plan, View, look, read, seek, states, units
 from memory_core.routing import Match
-from memory_core.search import TALK, Hit, rank, strong
+from memory_core.search import TALK, Hit, is_near, rank, strong
 from memory_core.store.base import PageText
 from memory_core.terms import asked
 
@@ -53,7 +53,8 @@ def as_good(matches: Sequence[Match]) -> tuple[Match, ...]:
 def changed(view: View, tally: Tally) -> Plan[None]:
     """Show what a hand changed on pages that stand in the conversation: the changed parts only, counted."""
     session = tally.session
-    now = dict((yield from states(tuple(page for page in session.loaded if page != INDEX))))
+    pages = tuple(page for page in session.loaded if page not in (INDEX, TALK))  # no hand changes what was said
+    now = dict((yield from states(pages)))
     if INDEX in session.loaded:
         now[INDEX] = view.index_page.stamp.sha256
     for page, sha256 in now.items():
@@ -116,7 +117,8 @@ def excerpts(
 ) -> Plan[tuple[str, ...]]:
     """Show the best parts of the scope (or of `pages`) that the conversation does not hold yet; gives their texts.
 
-    A part is shown that shares `shared_terms` different terms with the message, or all that it has.
+    A part is shown that shares `shared_terms` different terms with the message, or all that it has; or that is one
+    of the nearest in meaning, with an embedder.
     """
     held = tally.session.shown | {(part.page, mark) for part in tally.loaded for mark in part.shown}
     if pages is None:
@@ -125,7 +127,7 @@ def excerpts(
         placed = yield from look(pages)
         found = rank([one for one in placed if (one.page, one.unit.mark) not in held], view.message)
     need = min(shared_terms, len(frozenset(asked(view.message))))
-    hits = strong([hit for hit in found if hit.shared >= need])
+    hits = strong([hit for hit in found if hit.shared >= need or is_near(hit)])
     return show_hits(view, tally, hits, f"search for the message, {len(hits)} matches", limit, limit_tokens)
 
 

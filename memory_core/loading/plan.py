@@ -59,7 +59,7 @@ class Seek:
 
 @dataclass(frozen=True, slots=True)
 class Sought:
-    """What was found: the best hits."""
+    """What was found: the best hits. Not a bare tuple, so that it is no answer to a Look by mistake."""
 
     hits: tuple[Hit, ...]
 

@@ -6,8 +6,8 @@
     fact       a fact of the new board; where there is none a record of its kind's page
     topic      (a channel's) a record of the page of agreements
 
-What remembers only the last save (`last flush`, `pending`) is not carried: the next save writes it. What of the page
-is none of these, a table's further columns and lines below a task included, is `left`, verbatim.
+What remembers only the last flush (`last flush`, `pending`) is not carried: the next flush writes it. What of the
+page is none of these, a table's further columns and lines below a task included, is `left`, verbatim.
 """
 
 from __future__ import annotations

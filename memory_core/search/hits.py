@@ -1,12 +1,17 @@
 """What a search gives: the units that fit, best first.
 
 Units are ranked by one formula (memory_core.ranking) over the terms of any script (memory_core.terms). A match is a
-unit that shares a term with the question, or a line of a talk that stands next to one that does; of equal scores the
-newer one is first. `strong` leaves out those that fit so little, compared with the best, that they are noise.
+unit that shares a term with the question or holds a word of the same field (memory_core.kin), or a line of a talk
+that stands next to one that shares a term; of equal scores the newer one is first. `strong` leaves out those that fit
+so little, compared with the best, that they are noise.
+
+With an embedder the units that are nearest in meaning match too, also those that share no term (search/fusion.py).
+How near is no measure of whether something fits, so nothing is left out by it: only places count.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -14,27 +19,42 @@ from datetime import date
 from memory_core.forms.units import Unit
 from memory_core.ids import PageId
 from memory_core.ranking import scores
-from memory_core.search.parts import Placed, held
-from memory_core.terms import asked, terms
+from memory_core.search.parts import QUESTION, Placed, held
+from memory_core.search.question import question
+from memory_core.terms import terms
 
 WEAK = 0.2
 """A match below this part of the best score is weak."""
 
+NEAR = 3
+"""So many of those that are nearest in meaning are told without sharing words. They always are: what is nearest may
+be far."""
+
 _TOLD = 0.8
-"""A page that holds this part of a line's terms tells it."""
+"""What holds this part of a line's terms tells it."""
+_SAID = 2
+_NOTES = ("journal/", "archive/", "daily-")
+"""The pages of days: what lasts of them stands on another page."""
+_DAILY = re.compile(r"- [0-9-]{10}: ")
+"""How a line of a day's summary begins (memory_core.forms.daily)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
     """A unit that matches: the `number`th of those that were ranked.
 
-    `shared` is how many different terms of the question it holds.
+    `score` orders the hits; `shared` is how many different terms of the question it holds, `kin` how many of the same
+    field, `words` how well it fits by its words (0: not at all). `near` is its place by meaning, 1 the nearest; 0: it
+    is not among the nearest, or there is no embedder.
     """
 
     placed: Placed
     number: int
     score: float
     shared: int
+    kin: int
+    words: float
+    near: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,43 +80,73 @@ def found(hit: Hit) -> Found:
     return Found(hit.placed.page, unit.record, unit.title, unit.day, unit.body, unit.source, hit.score, unit.text)
 
 
-def rank(placed: Sequence[Placed], words: str) -> tuple[Hit, ...]:
-    """The units that match `words`, best first, of those that are at hand. Pure."""
-    wanted = asked(words)
-    if not wanted or not placed:
+def rank(placed: Sequence[Placed], words: str, today: date | None = None) -> tuple[Hit, ...]:
+    """The units that match `words`, best first, of those that are at hand; days are seen from `today`. Pure."""
+    wanted = question(words, today)
+    if not wanted.terms or not placed:
         return ()
     ready = held(placed)
     ranked = scores(ready.shelf, ready.places(wanted), wanted)
     hits = [
-        Hit(placed[number], number, score.value, score.shared) for number, score in ranked.items() if score.shared
+        Hit(placed[number], number, score.value, score.shared, score.kin, score.value)
+        for number, score in ranked.items()
+        if score.shared or score.kin
     ]
     return tuple(sorted(hits, key=order))
 
 
 def strong(hits: Sequence[Hit]) -> tuple[Hit, ...]:
-    """The hits that are not weak; `hits` are best first."""
-    return tuple(hit for hit in hits if hit.score >= WEAK * hits[0].score) if hits else ()
+    """The hits that are not weak by their words, and those that are near in meaning; `hits` are best first."""
+    best = max((hit.words for hit in hits), default=0.0)
+    return tuple(hit for hit in hits if hit.near or hit.words >= WEAK * best)
+
+
+def telling(hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    """What a person would call a match: it holds a word of the question, or it follows a question that does; where
+    nothing holds any, what holds a word of the same field. And what is nearest in meaning."""
+    if not any(hit.shared for hit in hits):
+        return tuple(hit for hit in hits if hit.kin or is_near(hit))
+    asking = {
+        hit.number
+        for hit in hits
+        if hit.shared and hit.placed.message is not None and hit.placed.unit.body.rstrip().endswith(QUESTION)
+    }
+    return tuple(hit for hit in hits if hit.shared or is_near(hit) or hit.number - 1 in asking)
+
+
+def is_near(hit: Hit) -> bool:
+    """Is it worth telling though it may share no word with the question (one in another language shares none)?"""
+    return 0 < hit.near <= NEAR
 
 
 def distinct(hits: Sequence[Hit]) -> tuple[Hit, ...]:
-    """The hits without lines of a talk of which a page says (nearly) every word: the record is the better source."""
-    if all(map(_is_of_page, hits)):
+    """The hits without those of which a better source says (nearly) every word: a line of a talk that a page tells,
+    a day's note (also an archived one) that a page of what is known now tells."""
+    ranks = [_rank(hit) for hit in hits]
+    if len(set(ranks)) < 2:
         return tuple(hits)
-    pages = [_words(hit.placed.unit) for hit in hits if _is_of_page(hit)]
-    return tuple(hit for hit in hits if _is_of_page(hit) or not _is_told(hit, pages))
-
-
-def _is_of_page(hit: Hit) -> bool:
-    return hit.placed.message is None
-
-
-def _is_told(hit: Hit, pages: Sequence[frozenset[str]]) -> bool:
-    said = _words(hit.placed.unit)
-    return any(len(said & page) >= _TOLD * len(said) for page in pages)
+    better = [(rank, _words(hit.placed.unit)) for hit, rank in zip(hits, ranks, strict=True) if rank < _SAID]
+    return tuple(hit for hit, rank in zip(hits, ranks, strict=True) if not (rank and _is_told(hit, rank, better)))
 
 
 def _words(unit: Unit) -> frozenset[str]:
     return frozenset(terms(f"{unit.title} {unit.body}"))
+
+
+def _is_told(hit: Hit, rank: int, better: Sequence[tuple[int, frozenset[str]]]) -> bool:
+    """Does a better source say what the hit says, whoever said it? A record says its title as well, a line none."""
+    unit = hit.placed.unit
+    body = _DAILY.sub("", unit.body)
+    said = _words(unit) if unit.record else frozenset(terms(body))
+    said = said - frozenset(terms(unit.source)) or said
+    return any(other < rank and len(said & words) >= _TOLD * len(said) for other, words in better)
+
+
+def _rank(hit: Hit) -> int:
+    """0: what is known now; 1: what was noted on a day; 2: what was said."""
+    if hit.placed.message is not None:
+        return _SAID
+    return 1 if hit.placed.page.startswith(_NOTES) else 0
 
 
 def order(hit: Hit) -> tuple[float, int, int]:

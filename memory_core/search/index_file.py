@@ -1,40 +1,40 @@
 """One scope's search index: an SQLite file that can be thrown away at any time. Blocking: call it in a thread.
 
-    meta       `made_by`: what made it (anything else begins it anew); `version`, which grows with every update;
-               the state of the transcript that it holds
-    sources    a page or a piece of talk: its state, of every unit what ranking must know (Spot), and its terms, as
+    meta       what made it (anything else begins it anew), its version, the state of the transcript that it holds
+    sources    a page or a piece of talk: its state, what ranking must know of each unit (Spot), and its terms, as
                JSON; an id is never used twice
     units      each unit; read only for what is shown
     postings   per term and source where it stands: for each place one number of 64 bits, unit, position and weight
+    vectors    only with an embedder: what each unit means (search/vectors.py)
 
-Nothing here is the only copy of anything: a file that SQLite cannot read, or that another version made, is removed
-and filled again. Where no file can be had (a full or read-only disk) it is kept in memory. It is written without
-waiting for the disk. When units go, the file is rebuilt without them, so that no term of theirs stays behind.
+Nothing here is the only copy of anything: a file that cannot be read, or that another version of remem made, is
+removed and filled again; where none can be had, memory does. It is written without waiting for the disk. When units
+go, it is rebuilt without them. Who asks says of which version (`as_of`): a file that was begun anew meanwhile, or
+that somebody else changed, does not answer (Moved).
 """
 
 from __future__ import annotations
 
 import json
+import secrets
 import sqlite3
 import threading
-from array import array
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from heapq import nsmallest
-from typing import TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from memory_core.errors import StoreFailed
 from memory_core.ids import PageId
 from memory_core.ledger.transcript import TranscriptState
-from memory_core.ranking import Places, Shelf, Spot, pairs_of, scores, shelf
+from memory_core.ranking import Question, Shelf, Spot, scores, shelf
 from memory_core.search.hits import Hit
+from memory_core.search.index_meta import keep, meta, one_moment, require
 from memory_core.search.index_place import IndexPlace
 from memory_core.search.index_rows import (
-    POSITION_BITS,
     UNIT,
-    WEIGHT_BITS,
     UnitRow,
     placed_of,
     postings,
@@ -42,8 +42,13 @@ from memory_core.search.index_rows import (
     spot_row,
     unit_row,
 )
-from memory_core.search.parts import part_of
+from memory_core.search.index_terms import places_of
+from memory_core.search.parts import Placed, part_of
 from memory_core.search.sources import TALK, Source
+
+if TYPE_CHECKING:  # there is none, unless an embedder is set
+    from memory_core.search.embedding import Vector
+    from memory_core.search.vectors import Due, Vectors
 
 T = TypeVar("T")
 _Standing: TypeAlias = defaultdict[str, dict[int, bytes]]
@@ -66,25 +71,23 @@ _PUT_UNIT = f"INSERT INTO units VALUES (?, ?{', ?' * len(UNIT.split(','))})"  # 
 _UNITS = f"SELECT {UNIT} FROM units WHERE source = ?"  # noqa: S608
 _DELETE_POSTINGS = """DELETE FROM postings WHERE source = ?1 AND term IN (
     SELECT value FROM json_each((SELECT terms FROM sources WHERE id = ?1)))"""
-_MOST_TERMS = 400
-"""How many terms one statement asks for."""
 _BUSY_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the index holds: the mark of every source by its place, and the state of the transcript; at `version`."""
+    """What the index holds: the mark of every source by its place, the state of the transcript, its `version`."""
 
     marks: Mapping[str, str]
     transcript: TranscriptState
-    version: int = 0
+    version: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class _Shelved:
     """What every question needs, as of one version: the shelf, and which numbers belong to which source."""
 
-    version: int
+    version: str
     shelf: Shelf
     start: Mapping[int, int]
     """The number of each source's first unit."""
@@ -97,31 +100,68 @@ class _Shelved:
 class IndexFile:
     """The index of one scope; `place` None keeps it in memory. `made_by` tells what its contents depend on."""
 
-    def __init__(self, place: IndexPlace | None, made_by: str) -> None:
+    def __init__(self, place: IndexPlace | None, made_by: str, vectors: Vectors | None = None) -> None:
         self._place = place
+        self._vectors = vectors
         self._made_by = made_by
         self._connection: sqlite3.Connection | None = None
         self._shelved: _Shelved | None = None
         self._spots: dict[int, list[Spot]] = {}  # of the last shelf, by source: most stay as they are
-        self.told: Known | None = None
-        """What `known` told last, as long as nothing was lost since."""
         self._lock = threading.Lock()
 
     def known(self) -> Known:
         """What it holds now."""
         return self._tried(self._known)
 
-    def update(self, known: Known, gone: Collection[str], new: Iterable[Source], transcript: TranscriptState) -> bool:
+    def update(
+        self, gone: Collection[str], new: Iterable[Source], transcript: TranscriptState, as_of: str | None = None
+    ) -> None:
         """Take sources away by their places, put new ones in the place of what was called so, all or nothing.
 
-        False, and nothing is done, if it no longer holds what is `known`: it was begun anew, or another was quicker.
+        Raises Moved.
         """
         new = tuple(new)
-        return self._tried(lambda held: self._update(held, known, gone, new, transcript))
+        self._tried(lambda held: self._update(held, gone, new, transcript, as_of))
 
-    def search(self, asked: Sequence[str], wanted: Callable[[PageId], bool], most: int) -> tuple[Hit, ...]:
-        """The best `most` hits on pages that are `wanted`, best first."""
-        return self._tried(lambda held: self._search(held, asked, wanted, most))
+    def search(
+        self,
+        asked: Question,
+        wanted: Callable[[PageId], bool],
+        most: int,
+        as_of: str | None = None,
+        meant: Vector | None = None,
+    ) -> tuple[Hit, ...]:
+        """The best `most` hits on pages that are `wanted`, best first; `meant` is the vector of the question.
+
+        Raises Moved.
+        """
+
+        def search(held: sqlite3.Connection) -> tuple[Hit, ...]:
+            with one_moment(held):
+                require(held, as_of)
+                return self._ranked(held, asked, wanted, most, meant)
+
+        return self._tried(search)
+
+    @property
+    def lacks_vectors(self) -> bool:
+        """May units have no vector yet, and should have one?"""
+        return self._vectors is not None and self._vectors.is_lacking
+
+    def without_vectors(self, most: int) -> tuple[Due, ...]:
+        """Units that have no vector yet; none of a file that is closed, or that only the next search can mend."""
+        with self._lock, suppress(sqlite3.Error):
+            if self._connection is not None and self._vectors is not None:
+                return self._vectors.lacking(self._connection, most)
+        return ()
+
+    def keep_vectors(self, due: Sequence[Due], vectors: Sequence[Vector]) -> bool:
+        """Keep the vectors of units that still stand there; False where the file is closed, or it fails."""
+        with self._lock, suppress(sqlite3.Error):
+            if self._connection is not None and self._vectors is not None:
+                self._vectors.keep(self._connection, due, vectors)
+                return True
+        return False
 
     def close(self) -> None:
         """Close the file; the next call opens it again."""
@@ -154,16 +194,18 @@ class IndexFile:
             raise sqlite3.DatabaseError("the index is damaged")
         for table in _TABLES:
             held.execute(table)
-        if _meta(held, "made_by") not in (self._made_by, ""):
+        if self._vectors is not None:
+            self._vectors.begin(held)
+        if meta(held, "made_by") not in (self._made_by, ""):
             raise sqlite3.DatabaseError("another version made the index")
-        _keep(held, "made_by", self._made_by)
+        keep(held, "made_by", self._made_by)
         return held
 
     def _shut(self) -> None:
         if self._connection is not None:
             with suppress(sqlite3.Error):
                 self._connection.close()
-        self._connection = self._shelved = self.told = None
+        self._connection = self._shelved = None
         self._spots = {}
 
     def _remove(self) -> None:
@@ -172,28 +214,24 @@ class IndexFile:
                 self._place.remove()
 
     def _known(self, held: sqlite3.Connection) -> Known:
+        version = meta(held, "version")  # first: what changes meanwhile is another version
         marks = dict(held.execute("SELECT place, mark FROM sources"))
-        arrived, revised, *openings = _meta(held, "transcript").split() or ("0", "0")
-        transcript = TranscriptState(int(arrived), int(revised), tuple(openings))
-        known = Known(marks, transcript, _version(held))
-        self.told = known
-        return known
+        return Known(marks, TranscriptState.of(meta(held, "transcript")), version)
 
     def _update(
         self,
         held: sqlite3.Connection,
-        known: Known,
         gone: Collection[str],
         new: Sequence[Source],
         transcript: TranscriptState,
-    ) -> bool:
-        self.told = None
+        as_of: str | None,
+    ) -> None:
         held.execute("BEGIN IMMEDIATE")
         try:
-            if _version(held) != known.version:
-                held.execute("ROLLBACK")
-                return False
-            replaced = _ids(held, {*gone, *(one.place for one in new)} & known.marks.keys())
+            require(held, as_of)
+            before = dict(held.execute("SELECT place, id FROM sources"))
+            replaced = [before[place] for place in {*gone, *(one.place for one in new)} if place in before]
+            taken = self._vectors.take_away(held, replaced) if self._vectors is not None else {}
             went = self._take_away(held, replaced)
             came, standing = set[UnitRow](), _Standing(dict)
             for one in new:
@@ -201,17 +239,16 @@ class IndexFile:
             # In the order of their key: a tree that is filled from one end is not split and mended all over.
             rows = ((term, *one) for term in sorted(standing) for one in standing[term].items())
             held.executemany("INSERT INTO postings VALUES (?, ?, ?)", rows)
-            _keep(
-                held, "transcript", " ".join(map(str, (transcript.arrived, transcript.revised, *transcript.openings)))
-            )
-            _keep(held, "version", str(known.version + 1))
+            if self._vectors is not None:
+                self._vectors.put_back(held, taken, [one.place for one in new])
+            keep(held, "transcript", str(transcript))
+            keep(held, "version", secrets.token_hex(8))
             held.execute("COMMIT")
         except BaseException:
             held.execute("ROLLBACK")
             raise
         if went - came:
             held.execute("VACUUM")
-        return True
 
     def _take_away(self, held: sqlite3.Connection, sources: Sequence[int]) -> set[UnitRow]:
         """Remove sources with all that is known of them; the units that went."""
@@ -241,28 +278,39 @@ class IndexFile:
             standing[term][row] = places
         return set(written)
 
-    def _search(
-        self, held: sqlite3.Connection, asked: Sequence[str], wanted: Callable[[PageId], bool], most: int
+    def _ranked(
+        self,
+        held: sqlite3.Connection,
+        asked: Question,
+        wanted: Callable[[PageId], bool],
+        most: int,
+        meant: Vector | None,
     ) -> tuple[Hit, ...]:
         shelved = self._shelf(held)
-        places = _places(held, shelved, asked)
+        places = places_of(held, shelved.start, asked)
         allowed = {source for source, (page, _) in shelved.pages.items() if wanted(page)}
         talks = {source for source, (page, _) in shelved.pages.items() if page == TALK}
         ranked = [
             (-score.value, -(shelved.shelf.spots[number].at or 0), number, score)
             for number, score in scores(shelved.shelf, places, asked).items()
-            if (source := shelved.sources[number]) in allowed and (score.shared or source in talks)
+            if (source := shelved.sources[number]) in allowed and (score.shared or score.kin or source in talks)
         ]
-        hits = []
-        for _, _, number, score in nsmallest(most, ranked, key=lambda one: one[:3]):
-            source = shelved.sources[number]
-            row = held.execute(f"{_UNITS} AND number = ?", (source, number - shelved.start[source])).fetchone()
-            hits.append(Hit(placed_of(*shelved.pages[source], row), number, score.value, score.shared))
-        return tuple(hits)
+        if meant is None or self._vectors is None:
+            best = nsmallest(most, ranked, key=lambda one: one[:3])
+            first = [(number, score.value, score, 0) for _, _, number, score in best]
+        else:
+            nearest = self._vectors.order(held, meant, shelved.start, shelved.shelf.first)
+            nearest = tuple(number for number in nearest if shelved.sources[number] in allowed)
+            words = {number: score for _, _, number, score in sorted(ranked, key=lambda one: one[:3])}
+            first = self._vectors.fused(words, nearest, most)
+        return tuple(
+            Hit(_placed(held, shelved, number), number, value, score.shared, score.kin, score.value, near)
+            for number, value, score, near in first
+        )
 
     def _shelf(self, held: sqlite3.Connection) -> _Shelved:
         """The shelf of this version, kept until the next."""
-        version = _version(held)
+        version = meta(held, "version")
         if self._shelved is None or self._shelved.version != version:
             before, self._spots = self._spots, {}
             spots: list[Spot] = []
@@ -279,53 +327,13 @@ class IndexFile:
         return self._shelved
 
 
-def _places(held: sqlite3.Connection, shelved: _Shelved, asked: Sequence[str]) -> Places:
-    """Where the terms of a question stand."""
-    counts: dict[str, dict[int, int]] = {}
-    stands: dict[str, set[int]] = {}
-    for term, source, places in _rows_of(held, tuple(dict.fromkeys(asked))):
-        own, at, start = counts.setdefault(term, defaultdict(int)), stands.setdefault(term, set()), shelved.start
-        read = array("Q")
-        read.frombytes(places)
-        for place in read:
-            number = start[source] + (place >> (POSITION_BITS + WEIGHT_BITS))
-            own[number] += place & ((1 << WEIGHT_BITS) - 1)
-            at.add(number << POSITION_BITS | place >> WEIGHT_BITS & (1 << POSITION_BITS) - 1)
-    together: dict[int, int] = defaultdict(int)
-    for first, second in pairs_of(asked):
-        if first in stands and second in stands:
-            ends = stands[second]
-            for number in {place >> POSITION_BITS for place in stands[first] if place + 1 in ends}:
-                together[number] += 1
-    return Places(counts, together)
-
-
-def _rows_of(held: sqlite3.Connection, terms: Sequence[str]) -> Iterator[tuple[str, int, bytes]]:
-    for at in range(0, len(terms), _MOST_TERMS):
-        some = json.dumps(terms[at : at + _MOST_TERMS])
-        yield from held.execute(
-            "SELECT term, source, places FROM postings WHERE term IN (SELECT value FROM json_each(?))", (some,)
-        )
-
-
 def _spots(held: sqlite3.Connection, source: int) -> list[Spot]:
     (told,) = held.execute("SELECT spots FROM sources WHERE id = ?", (source,)).fetchone()
     return [spot_of(one) for one in json.loads(told)]
 
 
-def _ids(held: sqlite3.Connection, places: Collection[str]) -> list[int]:
-    asked = "SELECT id FROM sources WHERE place IN (SELECT value FROM json_each(?))"
-    return [row[0] for row in held.execute(asked, (json.dumps(list(places)),))]
-
-
-def _version(held: sqlite3.Connection) -> int:
-    return int(_meta(held, "version") or 0)
-
-
-def _meta(held: sqlite3.Connection, name: str) -> str:
-    row = held.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
-    return str(row[0]) if row is not None else ""
-
-
-def _keep(held: sqlite3.Connection, name: str, value: str) -> None:
-    held.execute("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)", (name, value))
+def _placed(held: sqlite3.Connection, shelved: _Shelved, number: int) -> Placed:
+    """The unit of a number."""
+    source = shelved.sources[number]
+    row = held.execute(f"{_UNITS} AND number = ?", (source, number - shelved.start[source])).fetchone()
+    return placed_of(*shelved.pages[source], row)

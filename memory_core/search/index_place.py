@@ -1,4 +1,4 @@
-"""Where a search index stands in a workspace: its file is made, found and removed without following links."""
+"""Where a search index stands: a regular file of its owner's, under a folder that is no link. Blocking."""
 
 from __future__ import annotations
 
@@ -6,12 +6,17 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from memory_core.errors import StoreFailed
+from memory_core.store.disk import EntryKind, translated
 from memory_core.store.tree import Tree
+
+JOURNAL = "-journal"
+"""How the name of the file ends that SQLite keeps beside one that it changes."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexPlace:
-    """Where an index stands in a workspace. Raises OSError, StoreFailed."""
+    """Where an index stands in a workspace. Everything raises StoreFailed, `make` OSError too."""
 
     tree: Tree
     file: PurePosixPath
@@ -26,11 +31,16 @@ class IndexPlace:
         return self.tree.has(self.file)
 
     def make(self) -> None:
-        """Let there be a file that its owner alone may read; SQLite's would be for everybody."""
-        with self.tree.folder(self.file.parent, create=True) as folder, suppress(FileExistsError):
-            self.tree.disk.close(self.tree.disk.create_file(self.file.name, folder))
+        """Let there be a file that its owner alone may read. SQLite's would be for everybody, and follows links."""
+        disk = self.tree.disk
+        with self.tree.folder(self.file.parent, create=True) as folder:
+            with suppress(FileExistsError):
+                disk.close(disk.create_file(self.file.name, folder))
+            if disk.kind(self.file.name, folder) is not EntryKind.FILE:
+                raise StoreFailed(f"{self.file} is no file; nothing is searched there.")
 
     def remove(self) -> None:
-        """Remove it, if it is there."""
-        with suppress(FileNotFoundError), self.tree.folder(self.file.parent) as folder:
-            self.tree.disk.unlink(self.file.name, folder)
+        """Remove it, if it is there, and what SQLite left beside it when it was stopped in the middle of a change."""
+        for name in (self.file.name, f"{self.file.name}{JOURNAL}"):
+            with translated(self.file), suppress(FileNotFoundError), self.tree.folder(self.file.parent) as folder:
+                self.tree.disk.unlink(name, folder)

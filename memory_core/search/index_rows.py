@@ -39,13 +39,14 @@ def postings(parts: Sequence[Part]) -> dict[str, bytes]:
 
 def spot_row(spot: Spot) -> list[object]:
     """What ranking must know of a unit, for JSON."""
-    return [spot.length, spot.session, spot.at, sorted(spot.speaker), int(spot.asks)]
+    flags = [int(flag) for flag in (spot.asks, spot.number, spot.time)]
+    return [spot.length, spot.session, spot.at, sorted(spot.speaker), *flags]
 
 
 def spot_of(row: list[Any]) -> Spot:
     """The same, read back."""
-    length, session, at, speaker, asks = row
-    return Spot(length, session, at, frozenset(speaker), bool(asks))
+    length, session, at, speaker, asks, number, time = row
+    return Spot(length, session, at, frozenset(speaker), bool(asks), bool(number), bool(time))
 
 
 def unit_row(placed: Placed) -> UnitRow:

@@ -6,6 +6,7 @@ together; what was said belongs to its talk. Tags are searched and stand next to
 
 from __future__ import annotations
 
+import re
 from collections import Counter as Counts
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,11 +16,20 @@ from typing import NamedTuple
 
 from memory_core.forms.units import Unit
 from memory_core.ids import MessageKey, PageId
-from memory_core.ranking import Places, Shelf, Spot, pairs_of, shelf
+from memory_core.ranking import Holding, Places, Question, Shelf, Spot, pairs_of, shelf
 from memory_core.terms import terms
 
 QUESTION = ("?", "？")
 _TITLE = 3
+_NUMBER = re.compile(r"\d")
+_TIME = re.compile(
+    r"\b(?:yesterday|today|tonight|tomorrow|weeks?|weekends?|months?|years?|ago|last|next|recently|since|night|morning"
+    r"|evening|summer|winter|spring|autumn|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april"
+    r"|may|june|july|august|september|october|november|december|gestern|heute|morgen|woche|monat|jahr|(?:mon|diens"
+    r"|donners|frei|sams|sonn)tag|mittwoch|januar|februar|märz|mai|juni|juli|oktober|dezember)\b|"
+    r"[昨今明前后後]天|[昨今明]日|[上下这這本]个?個?(?:周|週|月|星期|礼拜)|[去今明]年|[先今来]週|星期|[月火水木金土日]曜|\d\s?[年月日号號点點]",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +78,15 @@ def part_of(placed: Placed) -> Part:
     """A unit as ranking sees it."""
     unit = placed.unit
     title = Run(terms(unit.title), _TITLE if unit.record else 1)
-    body = Run(terms(f"{unit.body} {unit.source}" if unit.record else unit.text))
+    body = Run(terms(_body(unit, said=placed.message is not None)))
     spot = Spot(
         len(title.terms) + len(body.terms),
         placed.talk or unit.record or "\n".join((placed.page, *unit.context)),
         placed.at if placed.at is not None else _ordinal(unit.day),
         _speaker(unit.said_by),
         unit.body.endswith(QUESTION),
+        _NUMBER.search(unit.body) is not None,
+        _TIME.search(unit.body) is not None,
     )
     return Part(spot, (title, body, Run(terms(unit.words), joined=False)))
 
@@ -91,14 +103,14 @@ class Held:
     counts: tuple[Counts[str], ...]
     pairs: tuple[frozenset[tuple[str, str]], ...]
 
-    def places(self, asked: Sequence[str]) -> Places:
+    def places(self, asked: Question) -> Places:
         """Where the terms of a question stand."""
-        counts = {
-            term: {number: own[term] for number, own in enumerate(self.counts) if term in own} for term in asked
-        }
-        wanted = pairs_of(asked)
+        wanted = pairs_of(asked.terms)
         together = {number: count for number, own in enumerate(self.pairs) if (count := len(wanted & own))}
-        return Places(counts, together)
+        return Places(self._holding(asked.terms), together, self._holding(asked.kin))
+
+    def _holding(self, terms: Sequence[str]) -> Holding:
+        return {term: {number: own[term] for number, own in enumerate(self.counts) if term in own} for term in terms}
 
 
 def held(placed: Sequence[Placed]) -> Held:
@@ -109,6 +121,13 @@ def held(placed: Sequence[Placed]) -> Held:
         tuple(part.counts() for part in parts),
         tuple(part.pairs() for part in parts),
     )
+
+
+def _body(unit: Unit, *, said: bool) -> str:
+    """What of a unit is searched besides its title; of what was `said` who said it, not at what time of the day."""
+    if said:
+        return f"{unit.said_by}: {unit.body}"
+    return f"{unit.body} {unit.source}" if unit.record else unit.text
 
 
 @lru_cache(maxsize=1024)

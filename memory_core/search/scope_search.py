@@ -16,10 +16,12 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import tzinfo
+from datetime import date, tzinfo
 from functools import lru_cache
 from itertools import groupby
 from operator import attrgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 from memory_core.errors import StoreError, StoreFailed
 from memory_core.ids import GroupScope, PageId, Scope
@@ -29,8 +31,10 @@ from memory_core.ledger.transcript import TranscriptState
 from memory_core.lock import PROGRAM
 from memory_core.search.hits import Hit, distinct
 from memory_core.search.index_file import IndexFile, Known
-from memory_core.search.index_place import IndexPlace
+from memory_core.search.index_meta import Moved
+from memory_core.search.index_place import JOURNAL, IndexPlace
 from memory_core.search.parts import Placed
+from memory_core.search.question import question
 from memory_core.search.sources import (
     Piece,
     Source,
@@ -44,20 +48,40 @@ from memory_core.search.sources import (
 )
 from memory_core.store.base import State, Store
 from memory_core.store.tree import Tree
-from memory_core.terms import asked, terms
+from memory_core.terms import terms
+
+if TYPE_CHECKING:
+    from memory_core.search.meaning import Meaning
+
+T = TypeVar("T")
 
 FOLDER = PROGRAM / "search"
 """Where the indexes are; they may be thrown away at any time."""
 MOST = 60
 """How many hits one search hands out."""
-_FORMAT = 2
+_FORMAT = 3
 _PROBE = (
     "Ana chose Redis v2.3 for foo_bar's 部署服务 キャッシュ, geändert am 2026-04-06; running at 15:30 "
     "資料庫移轉 締め切りを決めた サーバー 배포를 정했다 四月六日 下午三点 金曜日 三十天 百分之五 월요일"
 )
+_RULES = (
+    "terms",
+    "script",
+    "han",
+    "loanwords",
+    "east_asian",
+    "spoken_dates",
+    "asking",
+    "text",
+    "forms/*",
+    "search/*",
+)
+"""Our files that decide what an index holds of a page or a message."""
 _OPEN_FILES = 64
 _TRIES = 3
-"""How often it is tried: another program may write the file at the same time, or it may be lost at any time."""
+"""So often what somebody else did to a file in the middle of a search is made up for."""
+_UNSURE = TranscriptState(revised=-1)
+"""No ledger follows it: all that was said is read again by the next search."""
 _FRESH_NS = 2_000_000_000
 """A file system may keep times in steps of two seconds."""
 
@@ -66,17 +90,19 @@ _conversation = attrgetter("conversation")
 
 
 class Searches:
-    """The indexes of all scopes, the least recently used ones closed."""
+    """The indexes of all scopes, the least recently used ones closed. `meaning`: search by meaning too."""
 
-    def __init__(self, tree: Tree | None = None) -> None:
+    def __init__(self, tree: Tree | None = None, meaning: Meaning | None = None) -> None:
         self._tree = tree
+        self.meaning = meaning
         self._open: OrderedDict[str, _Opened] = OrderedDict()
 
     def index(self, scope: Scope, made_by: str) -> _Opened:
         """The index of a scope. `made_by` tells what its contents depend on."""
         opened = self._open.pop(scope.key, None)
         if opened is None or opened.made_by != made_by:
-            opened = _Opened(IndexFile(self._place(scope), made_by), made_by)
+            vectors = self.meaning.vectors() if self.meaning is not None else None
+            opened = _Opened(IndexFile(self._place(scope), made_by, vectors), made_by)
         self._open[scope.key] = opened
         while len(self._open) > _OPEN_FILES:
             self._open.popitem(last=False)  # closed by its last user's end
@@ -96,6 +122,19 @@ class Searches:
             return tuple(scope for scope in scopes if scope.key in self._open)
         names = frozenset(self._tree.names(FOLDER))
         return tuple(scope for scope in scopes if _name(scope) in names)
+
+    def remove_others(self, scopes: Iterable[Scope]) -> tuple[str, ...]:
+        """Throw away what belongs to none of the scopes, as after another ledger came; what it was. Blocking.
+
+        Raises StoreFailed.
+        """
+        if self._tree is None:
+            return ()
+        names = frozenset(_name(scope) for scope in scopes)
+        others = [name for name in self._tree.names(FOLDER) if name.removesuffix(JOURNAL) not in names]
+        for name in others:
+            IndexPlace(self._tree, FOLDER / name).remove()
+        return tuple(others)
 
     def remove(self, scope: Scope) -> None:
         """Throw the index of a scope away. Blocking."""
@@ -118,6 +157,7 @@ class _Opened:
     file: IndexFile
     made_by: str
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    known: Known | None = None
 
 
 class ScopeSearch:
@@ -129,60 +169,92 @@ class ScopeSearch:
         self._searches = searches
 
     async def find(
-        self, words: str, unread: list[str], wanted: Callable[[PageId], bool], most: int = MOST
+        self,
+        words: str,
+        unread: list[str],
+        wanted: Callable[[PageId], bool],
+        most: int = MOST,
+        today: date | None = None,
     ) -> tuple[Hit, ...]:
         """The best hits on pages that are `wanted`, best first; pages that could not be read are told in `unread`.
 
+        Days that `words` name are seen from `today` (memory_core.days).
         Raises StoreError when the pages cannot be listed, or none can be read; LedgerFailed.
         """
-        question = asked(words)
-        if not question:
+        wants, meaning = question(words, today), self._searches.meaning
+        meant = await meaning.asked(words) if meaning is not None else None
+        if not wants.terms and meant is None:
             return ()
-        opened = self._opened()
-        async with opened.lock:
-            for _ in range(_TRIES):
-                missed = await self._catch_up(opened)
-                hits = await asyncio.to_thread(opened.file.search, question, wanted, most)
-                if opened.file.told is not None:
-                    break  # else the file was found to be damaged, and is empty now
-        unread += missed
+        hits = await self._current(unread, lambda file, as_of: file.search(wants, wanted, most, as_of, meant))
         return distinct(hits)
 
     async def catch_up(self) -> None:
         """Make the index hold what is there now, and nothing that is gone. Raises StoreError, LedgerFailed."""
-        opened = self._opened()
+        await self._current([], lambda file, as_of: None)
+
+    async def _current(self, unread: list[str], work: Callable[[IndexFile, str | None], T]) -> T:
+        """Catch up, then work on that version; again where the file was begun anew or changed in between."""
+        opened, tries = self._opened(), 0
         async with opened.lock:
-            await self._catch_up(opened)
+            while True:
+                missed = list[str]()
+                try:
+                    as_of = await self._catch_up(opened, missed, checked=tries < _TRIES)
+                    done = await asyncio.to_thread(work, opened.file, as_of)
+                except Moved:
+                    opened.known, tries = None, tries + 1
+                    continue
+                unread += missed
+                if self._searches.meaning is not None:
+                    self._searches.meaning.fill(opened.file)
+                return done
 
     def _opened(self) -> _Opened:
-        made_by = f"{_FORMAT} {_fingerprint()} {self._layout.name} {self._zone}"
+        embedder = self._searches.meaning.name if self._searches.meaning is not None else ""
+        made_by = f"{_FORMAT} {_fingerprint()} {self._layout.name} {self._zone} {embedder}"
         return self._searches.index(self._store.scope, made_by)
 
-    async def _catch_up(self, opened: _Opened) -> list[str]:
-        """Catch up; what could not be read."""
-        for _ in range(_TRIES):
-            unread: list[str] = []
-            known = opened.file.told
-            if known is None:
-                known = await asyncio.to_thread(opened.file.known)
-            if await self._caught_up(opened.file, known, unread):
-                break
-        return unread
-
-    async def _caught_up(self, file: IndexFile, known: Known, unread: list[str]) -> bool:
-        """Bring the file from what is known of it to what is there now; False if something else stands in it."""
+    async def _catch_up(self, opened: _Opened, unread: list[str], *, checked: bool) -> str | None:
+        """The version that holds what is there now; None where it is not `checked` that it stays so. Raises Moved."""
         states, transcript = await self._store.states(), await self._ledger.transcript_state()
+        known = opened.known
+        if known is None:
+            known = await asyncio.to_thread(opened.file.known)
         pages = searchable(self._table, states)
         new = await self._pages(pages, states, known.marks, unread)
         here: set[str] = {page for page in pages if known.marks.get(page) == mark_of(states[page])}
         here |= await self._talks(known, transcript, new)
-        gone, same = known.marks.keys() - here, True
+        gone = known.marks.keys() - here
+        opened.known = known
         if new or gone or transcript != known.transcript:
-            same = await asyncio.to_thread(file.update, known, gone, new, transcript)
-            await asyncio.to_thread(file.known)
-        if same and unread and len(unread) == len(pages):
+            opened.known = None  # until it is known what stands there
+            as_of, holds = (known.version, transcript) if checked else (None, _UNSURE)
+            await asyncio.to_thread(opened.file.update, gone, new, holds, as_of)
+            opened.known = await asyncio.to_thread(opened.file.known)
+        if unread and len(unread) == len(pages):
             raise StoreFailed(unread[0])
-        return same
+        return opened.known.version if checked else None
+
+    async def _pages(
+        self, pages: Sequence[PageId], states: Mapping[PageId, State], marks: Mapping[str, str], unread: list[str]
+    ) -> list[Source]:
+        """The pages that are not as the index knows them, as they are now."""
+        new = list[Source]()
+        for page in pages:
+            mark = mark_of(states[page])
+            if marks.get(page) == mark:
+                continue
+            now_ns = time.time_ns()  # before the page is read
+            try:
+                read = await self._store.read(page)
+            except StoreError as failed:
+                unread.append(str(failed))
+                continue
+            if read is not None:
+                unsure = "" if _settled(states[page], now_ns) else "?"
+                form = self._table.rule(page).form
+                new.append(await asyncio.to_thread(page_source, read, form, mark + unsure))
+        return new
 
     async def _talks(self, known: Known, transcript: TranscriptState, new: list[Source]) -> set[str]:
         """The places of all that was said; pieces that the index does not have as they are now are added to `new`.
@@ -212,27 +284,6 @@ class ScopeSearch:
             else:
                 talk += pieces(await self._ledger.transcript_outline(last.seq - 1, conversation), last)
         return tuple(talk)
-
-    async def _pages(
-        self, pages: Sequence[PageId], states: Mapping[PageId, State], marks: Mapping[str, str], unread: list[str]
-    ) -> list[Source]:
-        """The pages that are not as the index knows them, as they are now."""
-        new = list[Source]()
-        for page in pages:
-            mark = mark_of(states[page])
-            if marks.get(page) == mark:
-                continue
-            now_ns = time.time_ns()  # before the page is read
-            try:
-                read = await self._store.read(page)
-            except StoreError as failed:
-                unread.append(str(failed))
-                continue
-            if read is not None:
-                unsure = "" if _settled(states[page], now_ns) else "?"
-                form = self._table.rule(page).form
-                new.append(await asyncio.to_thread(page_source, read, form, mark + unsure))
-        return new
 
     async def _read(self, due: Iterable[Piece]) -> list[Source]:
         """Pieces of what was said, as the ledger has them now."""
@@ -264,10 +315,23 @@ def _settled(state: State, now_ns: int) -> bool:
     return max(state.modified_ns, state.changed_ns) < now_ns - _FRESH_NS
 
 
+def _rules() -> bytes:
+    """The fingerprint of our own rules: after an update of remem no index is left that older ones made."""
+    here, digest = Path(__file__).parent.parent, hashlib.sha256()
+    for name in _RULES:
+        for file in sorted(here.glob(f"{name}.py")):
+            digest.update(file.read_bytes())
+    return digest.digest()
+
+
+_OURS = _rules()
+"""Read when this module is loaded, not in the middle of a search."""
+
+
 @lru_cache(maxsize=1)
 def _fingerprint() -> str:
-    """What the contents of an index depend on besides its sources: how words become terms."""
-    return hashlib.sha256(repr(terms(_PROBE)).encode()).hexdigest()[:16]
+    """What the contents of an index depend on besides its sources: our rules, and the stemmer's."""
+    return hashlib.sha256(_OURS + repr(terms(_PROBE)).encode()).hexdigest()[:16]
 
 
 def _name(scope: Scope) -> str:

@@ -8,17 +8,19 @@ was said in one conversation without a pause of `PAUSE`; it is cut after `PIECE`
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 
+from memory_core.asking import is_question
 from memory_core.clock import day_in
-from memory_core.forms.units import Unit, units_of
+from memory_core.forms.units import Unit, said_on, units_of
 from memory_core.ids import Conversation, PageId
 from memory_core.layouts import Form, Table
 from memory_core.ledger.transcript import Line
 from memory_core.messages import Entry, Message, Voice
-from memory_core.search.parts import QUESTION, Placed
+from memory_core.search.parts import Placed
 from memory_core.store.base import PageText, State
 
 PAUSE = timedelta(minutes=30)
@@ -30,6 +32,9 @@ _SAID = ":"
 """How the places of talk begin; no page is called so."""
 _UNSEARCHED = frozenset({Form.STATE, Form.INDEX})
 _DAY_SECONDS = 86_400
+_BLANK = re.compile(r"\s*\n\s*")
+_INDENTED = "\n  "
+"""Lines of one message hang together in a list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +103,8 @@ def pieces(lines: Sequence[Line], begun: Begun | None = None) -> tuple[Piece, ..
         name = begun.talk if begun is not None and talk[0].seq == begun.seq else _place(talk[0])
         for at in range(0, len(talk), PIECE):
             part = talk[at : at + PIECE]
-            lines_of_it = ",".join([f"{line.seq}.{line.text_id}" for line in part])
-            sha256 = hashlib.sha256(f"{name} {lines_of_it}".encode()).hexdigest()
+            lines_of_it = ",".join([f"{line.seq}.{line.text_id}.{line.sent_us}" for line in part])
+            sha256 = hashlib.sha256(lines_of_it.encode()).hexdigest()
             found.append(Piece(_place(part[0]), name, f"{name} {sha256}", tuple([line.seq for line in part])))
     return tuple(found)
 
@@ -113,7 +118,7 @@ def talk_source(piece: Piece, entries: Mapping[int, Entry], zone: tzinfo) -> Sou
 
 def _tells(message: Message) -> bool:
     """Could it be what somebody looks for? What remem said is no memory, nor is what it was asked."""
-    return message.voice is not Voice.SELF and not (message.addressed and message.text.rstrip().endswith(QUESTION))
+    return message.voice is not Voice.SELF and not (message.addressed and is_question(message.text))
 
 
 def _talks(lines: Iterable[Line]) -> Iterator[list[Line]]:
@@ -137,14 +142,14 @@ def _place(line: Line) -> str:
 
 
 def _line(entry: Entry, talk: str, zone: tzinfo) -> Placed:
-    """One message. Its day is the scope's; `title` stays empty: what was said has none."""
+    """One message, as a journal's line would tell it. Its day is the scope's; what was said has no title."""
     message = entry.message
     day, who = day_in(zone, message.sent_at), f"@{message.author_name}"
     at = message.sent_at.astimezone(zone)
     source = f"{who}, {at.hour:02}:{at.minute:02}"
     unit = Unit(
-        text=f"- {who}: {message.text}",
-        context=(f"## {day.isoformat()}, said",),
+        text=f"- {_BLANK.sub(_INDENTED, message.text.strip())} ({source})",
+        context=(said_on(day),),
         body=message.text,
         day=day,
         source=source,

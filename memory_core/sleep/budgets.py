@@ -3,8 +3,8 @@
 First the struck lines of superseded records, oldest first (the record that took their place names them still); then
 records, lowest score first, but never PROVEN ones, never those in conflict, and never a person's own sections, which
 are not counted either. What cannot be held is reported. A page of daily lines gives up its oldest days. A page of
-what is being done gives up nothing here: the flush shows as many tasks as it has room for (flush/board_budget), and
-what is too long then, blockers and a person's own lines, is reported.
+what is being done gives up nothing here: the flush shows as many tasks and facts as it has room for
+(flush/board_budget, flush/fact_budget), and what is too long then, blockers and a person's own lines, is reported.
 """
 
 from __future__ import annotations
@@ -85,5 +85,5 @@ def tell_boards(night: Night) -> None:
         lines = len(night.draft.texts[page].splitlines())
         if rule.form in (Form.ATTENTION, Form.ACTIVE) and rule.budget_lines and lines > rule.budget_lines:
             night.tally.over_budget.append(
-                f"{page}: {lines} of {rule.budget_lines} lines; blockers and facts stand there until they are over"
+                f"{page}: {lines} of {rule.budget_lines} lines; blockers and your own lines stand until they are over"
             )

@@ -18,7 +18,6 @@ waits until they were read through.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
@@ -26,11 +25,8 @@ from datetime import date, timedelta
 from memory_core.candidates import Value
 from memory_core.errors import UnknownPage
 from memory_core.extract.text import title_of as short_title
-from memory_core.flush.sameness import best, words
 from memory_core.forms import journal
 from memory_core.forms.archive import journal_block
-from memory_core.forms.blocks import lines_of
-from memory_core.forms.marks import unmarked
 from memory_core.forms.records import Record, parse, render
 from memory_core.forms.sections import WITH_RECORDS
 from memory_core.ids import MessageKey, PageId
@@ -40,10 +36,12 @@ from memory_core.operations.records import TouchRecord
 from memory_core.operations.sleep import AbsorbLines, EditRecords, Pair
 from memory_core.routing import match
 from memory_core.sleep.budgets import hold_budget
+from memory_core.sleep.known import Known
 from memory_core.sleep.likeness import Alike, said, same
 from memory_core.sleep.lines import DayRead, Line, read_day, value_of
 from memory_core.sleep.merging import all_sources, merged
 from memory_core.sleep.night import Night
+from memory_core.sleep.topics import hold_topics
 
 JOURNAL_DAYS = 14
 _LASTING = frozenset({Kind.DECISION, Kind.AGREEMENT, Kind.STACK, Kind.ARCHITECTURE, Kind.ROLE})
@@ -108,6 +106,7 @@ def plan_deep(night: Night, diary: Diary) -> None:
             night.tally.absorbed += len(raw)
     for page in night.record_pages():
         if night.draft.table.rule(page).form in _PRUNED:
+            hold_topics(night, page)
             hold_budget(night, page)
     _archive_journals(diary)
     _report_long(night)
@@ -150,7 +149,7 @@ class Group:
 
 def _new_lines(diary: Diary) -> list[Line]:
     """The lines whose statement is no record yet; those that are one are taken up."""
-    known = _Known(diary.night)
+    known = Known(diary.night)
     left: list[Line] = []
     for found in diary.days.values():
         for line in found.lines:
@@ -168,43 +167,6 @@ def _read_again(diary: Diary) -> None:
         lines = _new_lines(diary)
         if len(_said_again(diary, lines)) == len(lines):
             return
-
-
-@dataclass(slots=True)
-class _Known:
-    """Which messages, and which hand-written days, bear which statements already: records, struck lines, archive."""
-
-    night: Night
-    by_key: dict[str, list[tuple[PageId, str]]] = field(default_factory=dict)
-    lines: Counter[str] = field(default_factory=Counter)
-    """How many lines of the journals, archived ones too, came from each message."""
-
-    def __post_init__(self) -> None:
-        for page, text in self.night.draft.texts.items():
-            form = self.night.draft.table.rule(page).form
-            if form in (Form.JOURNAL, Form.ARCHIVE):
-                self.lines.update(key for note in journal.parse(text).notes for key in note.keys)
-            if form in WITH_RECORDS or form is Form.ARCHIVE:
-                for placed in parse(text).records:
-                    for source in placed.record.sources:
-                        for key in source.keys or (str(source),):
-                            self.by_key.setdefault(key, []).append((page, said(placed.record)))
-                for line in lines_of(text):
-                    if line.text.startswith("~~"):
-                        struck, keys = unmarked(line.text)
-                        for key in keys:
-                            self.by_key.setdefault(key, []).append((page, struck))
-
-    def has(self, line: Line, home: PageId | None) -> bool:
-        """Is the line's statement a record's already? By its messages; one message may state several things."""
-        own = words(line.text)
-        for key in line.keys or {str(line.sources[0])}:
-            for page, text in self.by_key.get(key, ()):
-                if same(text, line.text) or best(own, (((page, text), words(text)),)) is not None:
-                    return True
-                if page == home and self.lines[key] == 1:
-                    return True  # the record was put in other words since, by a person or by another statement
-        return False
 
 
 def _said_again(diary: Diary, lines: Sequence[Line]) -> list[Line]:
@@ -278,7 +240,7 @@ def _promote(diary: Diary, group: Group) -> None:
         waits = f"{home} holds bytes that are no text; what belongs there waits in the journal"
         night.tally.held_back += [waits] if waits not in night.tally.held_back else []
         return
-    record = _record(group, kind)
+    record = _record(group, kind, night.today)
     new = diary.new.setdefault(home, {})
     if record.identity in new or parse(night.draft.texts.get(home, "")).find(record.identity):
         diary.absorb(group.lines)  # the same title from the same message is that record
@@ -290,14 +252,14 @@ def _promote(diary: Diary, group: Group) -> None:
     night.tally.lines.append(f"promoted {record.label} to {home} ({group.reason})")
 
 
-def _record(group: Group, kind: Kind) -> Record:
-    """The group as one record, with what each of its lines says more than the fullest."""
-    day = min(line.day for line in group.lines)
+def _record(group: Group, kind: Kind, today: date) -> Record:
+    """The group as one record; lines that are older than a journal gets were imported: they count as of `today`."""
+    day, newest = min(line.day for line in group.lines), max(line.day for line in group.lines)
     full = Record(day, short_title(group.text), group.text, value=value_of(kind, group.text))
     both = merged(full, [Record(day, short_title(line.text), line.text, value=Value.LOW) for line in group.lines])
     return replace(
         both,
-        last_referenced=max(line.day for line in group.lines),
+        last_referenced=newest if newest + timedelta(days=JOURNAL_DAYS) >= today else today,
         hit_count=group.sessions - 1,
         sources=all_sources([line.sources for line in group.lines]),
     )

@@ -32,6 +32,7 @@ from memory_core.sleep.merging import fullness, merged
 from memory_core.sleep.night import Night
 from memory_core.sleep.returns import bring_back
 from memory_core.sleep.sheet import Sheet, Slot, sheet_of
+from memory_core.sleep.topics import hold_topics
 
 
 def plan_rem(night: Night) -> None:
@@ -44,6 +45,7 @@ def plan_rem(night: Night) -> None:
         sheet = sheet_of(page, night.draft.table.rule(page), night.draft.texts[page])
         sheet.returned = back.get(page, set())
         _tidy(night, sheet)
+        hold_topics(night, page)
         hold_budget(night, page, spared=sheet.returned)
     hold_days(night)
     tell_boards(night)

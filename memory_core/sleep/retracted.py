@@ -7,18 +7,23 @@ A record that contradicts an archived one and was stated since is compared with 
     in conflict       the archived one comes back to its page, marked, as the other is: somebody has to decide, and a
                       conflict is never archived
 
+A fact of the environment (forms/facts) is known by its key: one that has another value by now, on the board or on a
+page, leaves a struck line too, whatever its words.
+
 A flush does the first at once for what it hears taken back (memory_core.flush.record_draft); REM finds the rest: what
 was put in the positive, said while a page was damaged, or written by hand.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
+from memory_core.forms import facts
 from memory_core.forms.archive import archived, has_fence, is_open, title_of
+from memory_core.forms.board import BOARDS, board
 from memory_core.forms.escape import escape_comment
 from memory_core.forms.marks import marked
 from memory_core.forms.records import Record, parse, render, struck
@@ -47,6 +52,10 @@ def settle(night: Night) -> dict[PageId, set[str]]:
     back: dict[PageId, set[str]] = {}
     away = list(_away(night))
     standing = list(_standing(night)) if away else []
+    outdated = list(_outdated(night, standing, away))
+    away = [one for one in away if all(one is not old for old, _ in outdated)]
+    for old, new in outdated:
+        _strike(night, new, old)
     for new, old in _against(standing, away):
         if supersedes(new.record, old.record):
             _strike(night, new, old)
@@ -74,17 +83,42 @@ def _against(standing: Sequence[_Told], away: Sequence[_Told]) -> Iterator[tuple
         yield every[new], every[old]
 
 
-def _strike(night: Night, new: _Told, old: _Told) -> None:
-    """The archived record leaves its struck line; the newer one names it."""
+def _outdated(
+    night: Night, standing: Sequence[_Told], away: Sequence[_Told]
+) -> Iterator[tuple[_Told, _Told | PageId]]:
+    """The archived facts that have another value now, each with the record, or the board, that tells it."""
+    newer: dict[str, list[tuple[str, date, _Told | PageId]]] = defaultdict(list)
+    for one in (*standing, *away):
+        if key := facts.key_of(one.record):
+            newer[key].append((facts.value_of(one.record), told_last(one.record), one))
+    for page, text in night.draft.texts.items() if newer else ():
+        if (form := night.draft.table.rule(page).form) in BOARDS:
+            for key, value in board(form).parse(text).snapshot:
+                if said := facts.stated(value):
+                    newer[facts.comparable(key)].append((said.value, said.last, page))
+    for old in away:
+        value, day = facts.value_of(old.record), told_last(old.record)
+        others = [one for one in newer.get(facts.key_of(old.record), ()) if one[0] != value and one[1] >= day]
+        found = next((one[2] for one in others if one[1] > day or not isinstance(one[2], _Told)), None)
+        if found is not None:
+            yield old, found
+
+
+def _strike(night: Night, new: _Told | PageId, old: _Told) -> None:
+    """The archived record leaves its struck line; the newer one names it, but for a line of a board."""
     left = struck(old.record)
     line = marked(f"~~{escape_comment(left)}~~", old.record.messages)
     if not night.draft.do(EditRecords(old.page, (((old.block, line),),))):
         return
+    night.tally.superseded += 1
+    told = f"superseded {old.record.label} in the archive by"
+    if not isinstance(new, _Told):
+        night.tally.lines.append(f"{told} what stands on {new}")
+        return
     names = dict.fromkeys((left, *old.record.supersedes, *new.record.supersedes))
     _put(night, new, replace(new.record, supersedes=tuple(names)))
-    night.tally.superseded += 1
     where = "" if new.away else f" on {new.page}"
-    night.tally.lines.append(f"superseded {old.record.label} in the archive by {new.record.label}{where}")
+    night.tally.lines.append(f"{told} {new.record.label}{where}")
 
 
 def _return(night: Night, other: _Told, old: _Told) -> PageId | None:

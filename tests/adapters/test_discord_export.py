@@ -182,6 +182,12 @@ def test_a_file_that_is_none_is_refused_with_the_reason(tmp_path: Path, content:
         DiscordExport.open(tmp_path / "x.json")
 
 
+def test_a_file_of_something_else_is_refused_whatever_it_is_called(tmp_path: Path) -> None:
+    (tmp_path / "DMs.json").write_text("{}")
+    with pytest.raises(BadInput, match="no export of DiscordChatExporter"):
+        DiscordExport.open(tmp_path / "DMs.json")
+
+
 def test_a_file_that_changes_while_it_is_read_is_noticed(tmp_path: Path) -> None:
     path = data.build().write(tmp_path)
     export = DiscordExport.open(path)
@@ -214,3 +220,26 @@ def test_a_big_file_needs_a_fraction_of_its_size(tmp_path: Path) -> None:
     print(f"\n{count} messages, {size / 1e6:.0f} MB: at most {most / 1e6:.1f} MB")  # noqa: T201
     assert count == messages
     assert most < 12e6 + messages * 300
+
+
+@pytest.mark.parametrize(
+    "at", ["9999-12-31T23:59:59+00:00", "0001-01-01T00:00:00+00:00", "1969-12-31T23:59:59+00:00"]
+)
+def test_a_time_that_no_message_has_is_a_fault_of_the_line(tmp_path: Path, at: str) -> None:
+    """From the last year of the calendar on no silence and no day can be counted."""
+    chat = data.build()
+    messages = len(said(chat.write(tmp_path / "sound"), "#build"))
+    chat.say("2024-02-07T10:00:00", data.ANA, "out of time")
+    assert isinstance(chat.messages[-1], dict)
+    chat.messages[-1] |= {"timestamp": at}
+    counted = Counted()
+    assert len(said(chat.write(tmp_path / "broken"), "#build", counted)) == messages
+    assert [where.rpartition(": ")[2] for where in counted.where] == ["no time"]
+
+
+def test_an_id_with_leading_zeros_is_read_again(tmp_path: Path) -> None:
+    chat = data.Chat(data.BUILD, "build")
+    chat.say("2024-02-07T10:00:00", data.ANA, "hello")
+    assert isinstance(chat.messages[0], dict)
+    chat.messages[0] |= {"id": "007"}
+    assert [message.text for message in said(chat.write(tmp_path), "#build")] == ["hello"]

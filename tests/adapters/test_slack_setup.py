@@ -11,9 +11,10 @@ from aiohttp import web
 
 from adapters.base import Adapter, Taken
 from adapters.messages import Incoming
+from adapters.payload import at, part, string, whole
 from adapters.slack.adapter import SlackAdapter
 from adapters.slack.manifest import EVENTS, SCOPES, manifest
-from adapters.slack.payload import at, moment, part, string, whole
+from adapters.slack.moment import moment
 from memory_core.errors import BadInput, RememError
 from tests.adapters.slack_bench import running
 from tests.peers.slack import SlackPeer

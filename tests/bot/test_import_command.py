@@ -58,6 +58,8 @@ def test_what_cannot_be_imported_is_refused_with_the_next_step(remem: CommandLin
     }.items():
         assert why in remem("import", path, "-w", workspace, "--room", "build", "-q").refusal
     assert "it has: #build, #general" in remem("import", export, "-w", workspace, "-r", "nosuch", "-q").refusal
+    twice = remem("import", export, "-w", workspace, "-r", "build=one", "-r", "#build=two", "-q")
+    assert "#build was asked for twice, under two names" in twice.refusal
     assert not workspace.exists()
     assert remem("init", "-w", workspace).code == 0
     with hold(workspace):
@@ -85,14 +87,17 @@ def test_lines_that_slack_never_wrote_are_counted_and_named(remem: CommandLine) 
         None,
         {"ts": 12, "text": ["x"]},
         {"ts": "1e400", "user": {}, "text": "x"},
+        {"ts": "99999999999.000100", "user": "U1", "text": "in the year 5138"},
+        {"ts": "1893456000.000050", "user": "U1:x/../../y", "text": "nobody"},
         {"ts": "1893456000.000100", "user": "U1", "text": "We decided to use Redis for sessions."},
         {"ts": "1893456000.000200", "user": "U9", "text": "fine", "files": 3},
         {"ts": "1893456000.000300", "user": "U2", "text": "<@U2> has joined", "subtype": "channel_join"},
     ]
     export = remem.home / "strange.zip"
     with zipfile.ZipFile(export, "w") as archive:
-        archive.writestr("channels.json", '[{"id": "C1", "name": "build"}, 7]')
+        archive.writestr("channels.json", '[{"id": "C1", "name": "build"}, {"id": "C:/../x", "name": "odd"}, 7]')
         archive.writestr("users.json", '[{"id": "U1", "name": "ana", "team_id": "T1"}, {"profile": 3}, {}]')
+        archive.writestr("odd/2030-01-01.json", "[]")
         archive.writestr("dms.json", '[{"id": "D1", "members": ["U1", "U9"]}]')
         archive.writestr("build/2030-01-01.json", json.dumps(strange))
         archive.writestr("D1/2030-01-01.json", json.dumps([{"ts": "1893456000.1", "user": "U1", "text": "secret"}]))
@@ -101,8 +106,9 @@ def test_lines_that_slack_never_wrote_are_counted_and_named(remem: CommandLine) 
     assert "Traceback" not in ran.err
     assert "2 messages of 2030-01-01 to 2030-01-01, 2 people" in ran.out
     assert "1 notice skipped" in ran.out
-    assert "malformed and left out: 6 (build/2030-01-01.json, message 1: no time; " in ran.out
+    assert "malformed and left out: 8 (build/2030-01-01.json, message 1: no time; " in ran.out
     assert "message 3: no object" in ran.out
     assert "deleted users: Deleted User U9" in ran.out
     assert "left out: a DM of ana, U9" in ran.out
+    assert "left out: #odd (an id that Slack does not give)" in ran.out
     assert "Redis" in (remem.home / "w/memory/groups/build/experience.md").read_text("utf-8")

@@ -8,7 +8,7 @@ import pytest
 
 from bot.models.failures import ModelFailed
 from bot.models.prompt import ItemKind, Measure
-from bot.models.request import FittedRequest, least_window_tokens
+from bot.models.request import FittedRequest, least_to_answer_tokens
 from memory_core.tokens import EstimatingCounter, load_counter
 from tests.bot.command_line import CommandLine, remem
 from tests.bot.model_reader import Reader
@@ -32,7 +32,7 @@ def test_each_command_refuses_a_window_without_room_for_a_turn(remem: CommandLin
     assert ran.code == 1
     found = re.search(r"REMEM_MODEL_WINDOW is 1,000 tokens, and to answer one message takes at least ([\d,]+);", said)
     assert found is not None, said
-    assert int(found[1].replace(",", "")) == least_window_tokens(Measure(load_counter())) < 1_500
+    assert int(found[1].replace(",", "")) == least_to_answer_tokens(Measure(load_counter())) < 1_500
     assert "choose a model with a larger window" in said
     assert not (remem.home / "remem").exists()
 
@@ -53,7 +53,7 @@ def test_a_window_that_only_answers_is_told_by_doctor(remem: CommandLine) -> Non
 @pytest.mark.parametrize("question", ["what did we decide about Redis?", "word " * 3000])
 def test_the_least_window_answers_whatever_was_said_and_shown(persona: str, question: str) -> None:
     measure = Measure(EstimatingCounter())
-    least = least_window_tokens(measure)
+    least = least_to_answer_tokens(measure)
     talk = Talk()
     talk.shows(talk.said("earlier " * 500), disclosure("a page " * 900))
     ask = talk.ask(talk.said(question), persona=persona)

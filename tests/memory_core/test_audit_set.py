@@ -32,7 +32,8 @@ from typing import TypeAlias
 
 import pytest
 
-from memory_core.audit.lean import told
+from memory_core.audit.cues import Theme
+from memory_core.audit.lean import theme_of_heading, told
 
 SET = Path(__file__).parent / "audit_set"
 SEED = "audit-set-1"
@@ -141,3 +142,31 @@ def test_lean_files_are_left_alone() -> None:
     lean = [name for name, labelled in labels().items() if not labelled]
     assert len(lean) >= 10
     assert {name: found for name in lean if (found := found_in(name))} == {}
+
+
+@pytest.mark.parametrize(
+    ("title", "theme"),
+    [
+        ("Troubleshooting Notes", Theme.DECISION),
+        ("Known Issues & Resolutions", Theme.DECISION),
+        ("What needs improvement", Theme.DECISION),
+        ("排错", Theme.DECISION),
+        ("Known issues", Theme.PROGRESS),
+        ("Ready to start", Theme.PROGRESS),
+        ("Deprioritized", Theme.PROGRESS),
+        ("Ole's preferences", Theme.STABLE),
+        ("System Configuration", Theme.STABLE),
+        ("Services & Ports", Theme.STABLE),
+        ("Daily Routines", Theme.STABLE),
+        ("Shop website configuration", Theme.DETAIL),
+    ],
+)
+def test_headings_of_published_files(title: str, theme: Theme) -> None:
+    """Found in workspaces that others published, after the sets above were made; none of those stands in them."""
+    assert theme_of_heading(title) is theme
+
+
+def test_a_section_that_says_what_belongs_there_names_what_is_forbidden() -> None:
+    text = "# Memory\n\n## Notes\n\n**This file is NOT for:**\n- Temporary todos\n- Raw logs of yesterday's meeting\n"
+    assert told(text) == ()
+    assert told(text.replace("This file is NOT for:", "Things:")) != ()

@@ -391,6 +391,8 @@ def test_two_matters_that_are_put_in_the_same_words_are_two(decided: tuple[str, 
     [
         "lesson: the nightly build failed because {} was missing; fixed by adding it to the bundle",
         "remember that the {} host of the search index is in Oslo",
+        "agreed: every change of the mobile index is reviewed by {}",
+        "We decided to use {} for the nightly form",
     ],
 )
 def test_two_facts_of_one_make_are_two(make: str) -> None:

@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_core.ranking import Places, Score, Shelf, Spot, own_words, pairs_of, scores, shelf
+from memory_core.days import Span
+from memory_core.ranking import (
+    Places,
+    Question,
+    Score,
+    Shelf,
+    Spot,
+    own_words,
+    pairs_of,
+    scores,
+    shares,
+    shelf,
+)
 from memory_core.terms import terms
+from memory_core.weights import SHIPPED, Weights
 
 SAID = ("redis", "cache", "deploy", "friday", "ana", "bo", "office", "lunch", "invoice", "queue")
 WORDS = st.lists(st.sampled_from(SAID), max_size=6)
@@ -50,7 +63,7 @@ def _places(said: Sequence[Said], asked: Sequence[str]) -> Places:
 def _scores(said: Sequence[Said], question: str) -> list[Score]:
     """Of every line; what fits nothing has none."""
     asked = terms(question)
-    found = scores(_shelf(said), _places(said, asked), asked)
+    found = scores(_shelf(said), _places(said, asked), Question(asked))
     return [found.get(number, Score(0.0, 0)) for number in range(len(said))]
 
 
@@ -87,6 +100,64 @@ def test_words_that_stand_together_are_worth_more() -> None:
     assert _best(parts, "design review") == 1
 
 
+def test_what_was_said_on_the_day_that_is_asked_for_is_better() -> None:
+    spots = [Spot(2, "a", 10.2), Spot(2, "b", 20.9), Spot(2, "c", 30.0)]
+    places = Places({"redi": {0: 1, 1: 1, 2: 1}})
+    for first, best in ((10, 0), (20, 1), (30, 2)):
+        found = scores(shelf(spots), places, Question(("redi",), days=(Span(first, first),)))
+        assert max(found, key=lambda number: found[number].value) == best
+
+
+def test_who_asks_when_is_given_what_names_a_time() -> None:
+    spots = [Spot(4, "a", time=True), Spot(4, "b")]
+    places = Places({"move": {0: 1, 1: 1}})
+    asked = scores(shelf(spots), places, Question(("move",), asks_time=True))
+    assert asked[0].value > asked[1].value
+    asked = scores(shelf(spots), places, Question(("move",)))
+    assert asked[0].value == asked[1].value
+
+
+def test_a_number_is_worth_something_a_question_and_length_cost_something() -> None:
+    plain, number, question, long = Spot(4, "a"), Spot(4, "b", number=True), Spot(4, "c", asks=True), Spot(40, "d")
+    held = shelf([plain, number, question, long])
+    assert (held.still["number"], held.still["asks"]) == ([0, 1, 0, 0], [0, 0, 1, 0])
+    assert held.still["length"][3] > held.still["length"][0]
+    assert SHIPPED.number > 0
+    assert all(getattr(SHIPPED, name) < 0 for name in ("asks", "length"))
+
+
+def test_kin_lifts_a_part_and_alone_makes_a_weaker_match() -> None:
+    spots = [Spot(4, "a"), Spot(4, "b"), Spot(4, "c")]
+    places = Places({"job": {0: 1}}, kin={"profess": {1: 1}})
+    found = scores(shelf(spots), places, Question(("job",), kin=("profess",)))
+    assert set(found) == {0, 1}
+    assert found[0].value > found[1].value > 0
+    assert (found[1].shared, found[1].kin) == (0, 1)
+    alone = scores(shelf(spots), Places({}, kin={"profess": {1: 1}}), Question(("job",), kin=("profess",)))
+    assert set(alone) == {1}
+
+
+def test_no_score_is_below_nothing() -> None:
+    found = scores(shelf([Spot(90, "a", 1.0, asks=True), Spot(3, "a", 2.0)]), Places({"x": {1: 1}}), Question(("x",)))
+    assert found[0].value >= 0
+
+
+def test_the_score_is_the_sum_of_the_weighted_shares() -> None:
+    """So that a search for better weights needs the shares once."""
+    said = [Said("redis for the cache", "a", "Ana"), Said("which cache?", "a", "Bo"), Said("valkey", "a", "Ana")]
+    asked = Question(terms("which cache does Ana use"))
+    held, places = _shelf(said), _places(said, asked.terms)
+    weights = Weights(**{name: 0.1 * at for at, name in enumerate(asdict(SHIPPED), 1)})
+    looked_at, told = shares(held, places, asked)
+    assert {*told, *held.still} >= set(asdict(SHIPPED)) - {"kin", "kin_before", "phrase"}
+    found = scores(held, places, asked, weights)
+    assert set(found) == set(looked_at)
+    for number, score in found.items():
+        expected = sum(getattr(weights, name) * one.values.get(number, 0.0) / one.best for name, one in told.items())
+        expected += sum(getattr(weights, name) * values[number] for name, values in held.still.items())
+        assert score.value == pytest.approx(expected)
+
+
 def test_a_record_stands_for_itself() -> None:
     """Its neighbours are other facts: what they say is not its."""
     alone = [Said("redis for the cache", "a"), Said("lunch on friday", "b")]
@@ -104,7 +175,7 @@ def test_nothing_asked_and_nothing_held_is_no_fault() -> None:
 
 def test_what_has_no_date_stands_in_the_middle() -> None:
     spots = [Spot(1, "a", 3.0), Spot(1, "b"), Spot(1, "c", 1.0), Spot(1, "d", 2.0), Spot(1, "e", 3.0)]
-    assert list(shelf(spots).newness) == [
+    assert list(shelf(spots).still["newness"]) == [
         pytest.approx(2.5 / 3),
         0.5,
         0.0,

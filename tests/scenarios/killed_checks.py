@@ -68,10 +68,10 @@ def _sha256(path: Path) -> str:
 
 
 def _files(workspace: Path) -> Iterable[Path]:
-    """All files but SQLite's, the lock and drafts that no one has looked at yet."""
+    """All files but SQLite's (of which search's can be thrown away), the lock and drafts that no one looked at."""
     drafts = set(temporary_files(workspace.parent))
     for path in workspace.parent.rglob("*"):
-        own = path.name.startswith("ledger.db") or path.name in ("lock", "experience.swp")
+        own = path.name.startswith("ledger.db") or path.name in ("lock", "experience.swp") or ".sqlite3" in path.name
         if path.is_file() and path not in drafts and not own:
             yield path
 

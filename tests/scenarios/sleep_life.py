@@ -21,13 +21,13 @@ from pathlib import Path
 from adapters.messages import Incoming, Outgoing, Sent
 from bot import replay
 from bot.app import App, opened
-from bot.message_clock import time_passes
+from bot.message_clock import Figures, time_passes
 from memory_core.clock import ManualClock
 from memory_core.forms.records import Record, parse
 from memory_core.forms.sections import WITH_RECORDS
 from memory_core.handle import Handle
 from memory_core.ids import MessageKey, PageId, Scope
-from memory_core.layouts import Form
+from memory_core.layouts import Form, PageRule
 from memory_core.loading import disclose
 from memory_core.session import Session
 from memory_core.sleep.fitness import archivable, is_kept, is_proven
@@ -169,7 +169,7 @@ async def lived(
         for day, end in _days(events):
             if on_day is not None:
                 on_day(day, workspace)
-            await replay.go_through(app, clock, events[:end], idle, replay.Figures(), lambda done, total: None)
+            await replay.go_through(app, clock, events[:end], idle, Figures(), lambda done, total: None)
             last = end == len(events)
             following = events[end].sent_at.date() if not last else day + timedelta(days=32)
             if (following.year, following.month) != (day.year, day.month):
@@ -231,7 +231,7 @@ def _kept(text: str) -> list[Record]:
 
 async def _seen(handle: Handle) -> dict[PageId, Seen]:
     return {
-        page: Seen({record.identity: record for record in _kept(text)}, counted_lines(text))
+        page: Seen({record.identity: record for record in _kept(text)}, _counted(text, handle.table.rule(page)))
         for page, text in (await _texts(handle)).items()
         if handle.table.rule(page).form in WITH_RECORDS
     }
@@ -257,8 +257,7 @@ async def _measured(app: App, life: Life, scope: Scope, day: date, messages: int
         elif rule.form is not Form.JOURNAL and str(rule.file).endswith(".md"):
             tokens += count(text)
             if rule.budget_lines:
-                counted = counted_lines if rule.form in WITH_RECORDS else _lines
-                pages[page] = counted(text), rule.budget_lines
+                pages[page] = _counted(text, rule), rule.budget_lines
             if rule.form in WITH_RECORDS:
                 here = _kept(text)
                 records += here
@@ -282,8 +281,11 @@ async def _measured(app: App, life: Life, scope: Scope, day: date, messages: int
     )
 
 
-def _lines(text: str) -> int:
-    return len(text.splitlines())
+def _counted(text: str, rule: PageRule) -> int:
+    """The lines as they count against the page's budget: on a channel's page topics and open points do, too."""
+    if rule.form not in WITH_RECORDS:
+        return len(text.splitlines())
+    return counted_lines(text, rule.sections if rule.form is Form.CHANNEL else ())
 
 
 def _sleeps(nights: Sequence[Night]) -> Counter[str]:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
-import signal
-from collections import Counter
 from pathlib import Path
 from random import Random
 
@@ -17,12 +14,11 @@ from tests.data.make_export import make_export
 from tests.memory_core.disks import temporary_files
 from tests.scale import scale
 from tests.scenarios.import_checks import TODAY, ask, events, lived
-from tests.scenarios.killer import ANY, KilledDisk, Killer, Point
+from tests.scenarios.killed_process import FORKS, came_to_its_end, deaths_in, ended, killer_for, writes_of
+from tests.scenarios.killer import KilledDisk
 from tests.scenarios.replay_checks import pages, waiting
 from tests.scenarios.terminal import settings
 
-DEADLINE_S = 300.0
-FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(["bot.import_command", "tests.scenarios.test_import_killed"])
 _MESSAGES = "SELECT scope, room, thread, message, sent_us FROM messages ORDER BY room, thread, seq"
 _REST = (
@@ -35,27 +31,11 @@ _REST = (
 
 def _imports(export: Path, workspace: Path, dies_at: int) -> None:
     """In a process of its own: import, and die at the write of that number; else say how many there were."""
-    told = (workspace.parent / "told").open("a")
-
-    def report(**what: object) -> None:
-        if "died" in what:
-            told.write(f"{what['died']}\n")
-            told.flush()
-
-    killer = Killer(report, Point(ANY, dies_at))
+    killer = killer_for(workspace, dies_at)
     made, clock = settings(workspace, raw_days="never"), ManualClock(TODAY)
     history, disk = open_history(export), KilledDisk(killer, dies_at)
     asyncio.run(imported(history, made, ["build"], clock=clock, disk=disk, ledger_faults=killer.hear))
-    (workspace.parent / "writes").write_text(str(killer.counts[ANY]))
-
-
-def _imported_by(export: Path, workspace: Path, dies_at: int) -> bool:
-    """Import in a forked process; False where it was killed."""
-    process = FORKS.Process(target=_imports, args=(export, workspace, dies_at))
-    process.start()
-    process.join(DEADLINE_S)
-    assert process.exitcode in (0, -signal.SIGKILL), process.exitcode
-    return process.exitcode == 0
+    came_to_its_end(killer, workspace)
 
 
 def _lives(export: Path, workspace: Path) -> None:
@@ -77,7 +57,7 @@ def whole(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A workspace with an import that nobody stopped. Only to be read."""
     workspace = tmp_path_factory.mktemp("whole") / "memory"
     _lives(small, workspace)
-    assert _imported_by(small, workspace, 0)
+    assert ended(_imports, small, workspace, 0)
     return workspace
 
 
@@ -86,13 +66,13 @@ def test_killed_at_a_chosen_write_it_goes_on_as_if_nothing_was(
     small: Path, whole: Path, tmp_path: Path, seed: int
 ) -> None:
     """Twenty kills a seed (five in the ordinary run), each so many writes after the last start."""
-    writes = int((whole.parent / "writes").read_text())
+    writes = writes_of(whole)
     random, workspace = Random(seed), tmp_path / "w" / "memory"
     _lives(small, workspace)
     steps = [random.randint(1, writes // 5) for _ in range(20 if scale(20) == 20 else 5)]
-    ended = any(_imported_by(small, workspace, step) for step in steps)
-    assert ended or _imported_by(small, workspace, 0)
-    kinds = Counter((workspace.parent / "told").read_text().splitlines())
+    came = any(ended(_imports, small, workspace, step) for step in steps)
+    assert came or ended(_imports, small, workspace, 0)
+    kinds = deaths_in(workspace)
     assert kinds
     print(f"\n{sum(kinds.values())} kills among {writes} writes: {dict(kinds)}")  # noqa: T201
     assert not temporary_files(workspace)

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from bot.replay import Figures, replayed
+from bot.message_clock import Figures
+from bot.replay import replayed
 from memory_core.errors import BadInput
 from tests.data.make_export import make_export
 from tests.data_dir import data_file

@@ -8,14 +8,12 @@ at a chosen write of ledger or pages.
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
 import os
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
-from collections import Counter
 from contextlib import closing
 from pathlib import Path
 from random import Random
@@ -27,14 +25,14 @@ from tests.data.make_export import make_export
 from tests.data_dir import data_file
 from tests.memory_core.disks import temporary_files
 from tests.scale import scale
-from tests.scenarios.killer import ANY, KilledDisk, Killer, Point
+from tests.scenarios.killed_process import FORKS, came_to_its_end, deaths_in, ended, killer_for, writes_of
+from tests.scenarios.killer import KilledDisk
 from tests.scenarios.replay_checks import cut, events_in, keys_of, pages, waiting
 from tests.scenarios.terminal import settings
 
 RACKET = "slack-export-racket-2017.zip"
 RACKET_MESSAGES = 6757
 DEADLINE_S = 300.0
-FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(["bot.replay", "tests.scenarios.test_replay_killed"])
 
 _TABLES = {
@@ -156,28 +154,10 @@ def test_killed_twenty_times_at_random_an_export_leaves_the_same(
 
 def _replays(export: Path, workspace: Path, dies_at: int) -> None:
     """In a process of its own: replay, and die at the write of that number; else say how many there were."""
-    workspace.parent.mkdir(exist_ok=True)
-    told = (workspace.parent / "told").open("a")
-
-    def report(**what: object) -> None:
-        if "died" in what:
-            told.write(f"{what['died']}\n")
-            told.flush()
-
-    killer = Killer(report, Point(ANY, dies_at))
+    killer = killer_for(workspace, dies_at)
     disk = KilledDisk(killer, dies_at)
     asyncio.run(replayed(export, settings(workspace), disk=disk, ledger_faults=killer.hear))
-    (workspace.parent / "writes").write_text(str(killer.counts[ANY]))
-
-
-def _replayed_by(export: Path, workspace: Path, dies_at: int) -> bool:
-    """Replay in a forked process; False where it was killed."""
-    # Not forked from this process: the masker of secrets has threads of its own, which a fork does not take.
-    process = FORKS.Process(target=_replays, args=(export, workspace, dies_at))
-    process.start()
-    process.join(DEADLINE_S)
-    assert process.exitcode in (0, -signal.SIGKILL), process.exitcode
-    return process.exitcode == 0
+    came_to_its_end(killer, workspace)
 
 
 @pytest.fixture(scope="module")
@@ -190,7 +170,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def whole(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A workspace with a replay of it that nobody stopped. Only to be read."""
     workspace = tmp_path_factory.mktemp("whole") / "memory"
-    assert _replayed_by(small, workspace, 0)
+    assert ended(_replays, small, workspace, 0)
     return workspace
 
 
@@ -199,11 +179,11 @@ def test_killed_at_a_chosen_write_it_goes_on_as_if_nothing_was(
     small: Path, whole: Path, tmp_path: Path, seed: int
 ) -> None:
     """Twenty kills a seed (six in the ordinary run), each so many writes after the last start."""
-    writes = int((whole.parent / "writes").read_text())
+    writes = writes_of(whole)
     random, workspace = Random(seed), tmp_path / "memory"
     steps = [random.randint(1, writes // 6) for _ in range(20 if scale(20) == 20 else 6)]
-    ended = any(_replayed_by(small, workspace, step) for step in steps)
-    assert ended or _replayed_by(small, workspace, 0)
-    kinds = Counter((tmp_path / "told").read_text().splitlines())
+    came = any(ended(_replays, small, workspace, step) for step in steps)
+    assert came or ended(_replays, small, workspace, 0)
+    kinds = deaths_in(workspace)
     assert len(kinds) > 1, kinds
     same(whole, workspace, small)

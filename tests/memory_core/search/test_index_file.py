@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
+import shutil
 import sqlite3
 import sys
-from collections.abc import Collection
+from dataclasses import asdict
 from datetime import date
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -17,18 +18,21 @@ from memory_core.forms.units import Unit, units_of
 from memory_core.ids import MessageKey, PageId
 from memory_core.layouts import Form
 from memory_core.ledger.transcript import TranscriptState
-from memory_core.ranking import scores
+from memory_core.ranking import scores, shares
+from memory_core.search import Searches, scope_search
 from memory_core.search.index_file import IndexFile
-from memory_core.search.index_place import IndexPlace
+from memory_core.search.meaning import Meaning
 from memory_core.search.parts import Placed, held
+from memory_core.search.question import question
 from memory_core.search.sources import TALK, Source
 from memory_core.store.tree import Tree
-from memory_core.terms import asked
+from memory_core.weights import SHIPPED
+from tests.memory_core.search.embedders import WordEmbedder
 from tests.memory_core.search.kit import Memory, memory
 from tests.scale import scale
 
 NOTHING = TranscriptState()
-SAID = "redis cache deploy friday ana bo office lunch queue staging server 部署 缓存 サーバー v2.3 foo_bar"
+SAID = "redis cache deploy friday ana bo office lunch when queue job work 2026-03-04 部署 缓存 サーバー v2.3 foo_bar"
 WORD = st.sampled_from(tuple(SAID.split()))
 TEXT = st.lists(WORD, min_size=1, max_size=7).map(" ".join)
 
@@ -50,10 +54,6 @@ def sources(draw: st.DrawFn) -> list[Source]:
     return sorted(found, key=lambda one: one.place)
 
 
-def _update(index: IndexFile, gone: Collection[str], new: list[Source]) -> None:
-    assert index.update(index.known(), gone, new, NOTHING)
-
-
 def _unit(page: PageId, title: str, body: str, is_record: bool, day: int, at: int) -> Placed:
     unit = Unit(body, ("# X",), title, body, f"{page}-{at}" if is_record else "", date(2026, 3, day), words="redis")
     return Placed(page, unit, "sha")
@@ -69,16 +69,45 @@ def _said(talk: str, at: int, text: str, who: str, asks: bool) -> Placed:
 @settings(max_examples=scale(400), deadline=None)
 def test_the_file_says_what_ranking_says(made: list[Source], words: str) -> None:
     index = IndexFile(None, "test")
-    _update(index, (), made)
+    index.update((), made, NOTHING)
     placed = [one for source in made for one in source.placed]
-    ready, wanted = held(placed), asked(words)
+    ready, wanted = held(placed), question(words, date(2026, 4, 6))
     ranked = scores(ready.shelf, ready.places(wanted), wanted) if placed else {}
-    expected = {number: score for number, score in ranked.items() if score.shared or placed[number].page == TALK}
+    expected = {
+        number: score for number, score in ranked.items() if score.shared or score.kin or placed[number].page == TALK
+    }
     hits = index.search(wanted, lambda page: True, 1000)
     assert {hit.number: hit.shared for hit in hits} == {number: score.shared for number, score in expected.items()}
     assert all(hit.score == pytest.approx(expected[hit.number].value) for hit in hits)
     assert all(hit.placed == placed[hit.number] for hit in hits)
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    index.close()
+
+
+def test_every_share_of_a_score_stands_in_the_file() -> None:
+    """A question to which every share has something to say."""
+    lines = [
+        ("when is her job due?", "bo", True),
+        ("redis deploy friday 7", "ana", False),
+        ("her work", "ana", False),
+    ]
+    talk = tuple(_said(":console:x/1", at, *line) for at, line in enumerate(lines))
+    page = PageId("experience")
+    made = [
+        Source(":console:x/1", TALK, "1", talk),
+        Source(page, page, "1", (_unit(page, "redis deploy", "friday", True, 6, 0),)),
+    ]
+    index = IndexFile(None, "test")
+    index.update((), made, NOTHING)
+    ready = held([one for source in made for one in source.placed])
+    wanted = question("when did ana do the job of redis deploy on 2026-03-06?")
+    looked_at, told = shares(ready.shelf, ready.places(wanted), wanted)
+    heard = {name for name, share in told.items() if any(share.values.get(number) for number in looked_at)}
+    heard |= {name for name, values in ready.shelf.still.items() if any(values[number] for number in looked_at)}
+    assert heard == set(asdict(SHIPPED))
+    expected = scores(ready.shelf, ready.places(wanted), wanted)
+    hits = index.search(wanted, lambda page: True, 9)
+    assert {hit.number: hit.score for hit in hits} == pytest.approx({at: one.value for at, one in expected.items()})
     index.close()
 
 
@@ -88,30 +117,13 @@ def test_an_index_that_was_caught_up_is_one_that_was_made_anew(
     before: list[Source], after: list[Source], words: str
 ) -> None:
     caught_up, anew = IndexFile(None, "test"), IndexFile(None, "test")
-    _update(caught_up, (), before)
+    caught_up.update((), before, NOTHING)
     gone = caught_up.known().marks.keys() - {one.place for one in after}
-    _update(caught_up, gone, after)
-    _update(anew, (), after)
+    caught_up.update(gone, after, NOTHING)
+    anew.update((), after, NOTHING)
     every = lambda page: True  # noqa: E731
-    assert caught_up.search(asked(words), every, 99) == anew.search(asked(words), every, 99)
-    assert caught_up.known().marks == anew.known().marks
-
-
-def test_who_knows_an_older_state_changes_nothing(tmp_path: Path) -> None:
-    """Two programs with one file: the second to write looks again, and so does who finds it begun anew."""
-    tree, page = Tree(tmp_path), PageId("experience")
-    first, second = (IndexFile(IndexPlace(tree, PurePosixPath("x.sqlite3")), "test") for _ in range(2))
-    both_know = (first.known(), second.known())
-    assert first.update(both_know[0], (), [Source(page, page, "1", ())], NOTHING)
-    assert not second.update(both_know[1], (), [Source(page, page, "2", ())], NOTHING)
-    known = second.known()
-    assert (known, known.marks) == (first.known(), {page: "1"})
-    for one in (first, second):
-        one.close()
-    (tmp_path / "x.sqlite3").write_bytes(b"no database" * 1000)
-    assert not second.update(known, (), [Source(PageId("people"), PageId("people"), "1", ())], NOTHING)
-    assert second.known().marks == {}
-    second.close()
+    assert caught_up.search(question(words), every, 99) == anew.search(question(words), every, 99)
+    assert caught_up.known() == anew.known()
 
 
 def test_what_is_not_wanted_is_no_hit() -> None:
@@ -120,10 +132,10 @@ def test_what_is_not_wanted_is_no_hit() -> None:
     for one in (page, other):
         text = "# X\n\n- redis for the cache\n"
         placed = tuple(Placed(one, unit) for unit in units_of(one, Form.ADDED, text).units)
-        _update(index, (), [Source(one, one, "1", placed)])
-    assert {hit.placed.page for hit in index.search(("redi",), lambda one: True, 9)} == {page, other}
-    assert {hit.placed.page for hit in index.search(("redi",), lambda one: one != other, 9)} == {page}
-    assert len(index.search(("redi",), lambda one: True, 1)) == 1
+        index.update((), [Source(one, one, "1", placed)], NOTHING)
+    assert {hit.placed.page for hit in index.search(question("redis"), lambda one: True, 9)} == {page, other}
+    assert {hit.placed.page for hit in index.search(question("redis"), lambda one: one != other, 9)} == {page}
+    assert len(index.search(question("redis"), lambda one: True, 1)) == 1
 
 
 # -- what is lost, and what must be gone -----------------------------------------------------------------------------
@@ -163,6 +175,23 @@ async def test_a_file_that_cannot_be_used_is_made_anew(tmp_path: Path, damage: s
         assert await one.finds("friday lunch") == ["- lunch on friday"]
 
 
+def test_an_update_of_the_rules_begins_every_index_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fingerprint is of all our files that decide what a page's terms and units are."""
+    ours = Path(scope_search.__file__).parent.parent
+    for folder in ("search", "forms"):
+        shutil.copytree(ours / folder, tmp_path / folder)
+    for module in ours.glob("*.py"):
+        shutil.copy(module, tmp_path)
+    monkeypatch.setattr(scope_search, "__file__", str(tmp_path / "search/scope_search.py"))
+    before = scope_search._rules()
+    assert before == scope_search._OURS
+    for name in ("terms.py", "loanwords.py", "spoken_dates.py", "forms/units.py", "search/sources.py"):
+        with (tmp_path / name).open("a", encoding="utf-8") as file:
+            file.write("# another rule\n")
+        assert scope_search._rules() != before, name
+        before = scope_search._rules()
+
+
 @pytest.mark.asyncio
 async def test_where_no_file_can_be_had_it_is_kept_in_memory(tmp_path: Path) -> None:
     (tmp_path / ".remem").mkdir()
@@ -184,26 +213,38 @@ async def test_a_file_that_goes_while_it_is_open_is_no_fault(tmp_path: Path) -> 
 
 
 @pytest.mark.asyncio
-async def test_a_removal_leaves_no_term_behind(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Words that no other unit holds, looked for in the bytes of every file of the index after each removal."""
+@pytest.mark.parametrize("embedder", [None, WordEmbedder()], ids=["words", "vectors"])
+async def test_a_removal_leaves_no_term_behind(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], embedder: WordEmbedder | None
+) -> None:
+    """Words that no other unit holds, and vectors, looked for in the bytes of every file of the index after each
+    removal."""
     random_ = random.Random(6)
     words = ["".join(random_.choices("bcdfghjklmnpqrstvwxz", k=9)) for _ in range(scale(400) + 60)]
-    left = 0
-    async with memory(tmp_path) as one:
+    left = seen = 0
+    meaning = Meaning(embedder) if embedder else None
+    async with memory(tmp_path, Searches(Tree(tmp_path), meaning)) as one:
         lines = {word: f"- the {word} is at the {number}th door\n" for number, word in enumerate(words)}
         keys = {word: await one.says(f"we saw the {word} today") for word in words[::3]}
         for word in words[: scale(400)]:
             one.put("experience", "# Experience\n\n" + "".join(lines.values()))
             assert await one.finds(word)
+            gone = [word.encode()]
+            if meaning and embedder:
+                await meaning.settled()
+                texts = {text for call in embedder.calls for text in call if word in text and text != word}
+                assert len(texts) == 1 + (word in keys)
+                gone += [embedder.vector(text).tobytes() for text in texts]
+            seen += all(any(bytes_ in path.read_bytes() for path in one.index_files()) for bytes_ in gone)
             del lines[word]
             one.put("experience", "# Experience\n\n" + "".join(lines.values()))
             if word in keys:
                 await one.deletes(keys[word])
             assert not any(word in found for found in await one.finds(word))
-            left += any(word.encode() in path.read_bytes() for path in one.index_files())
+            left += any(any(bytes_ in path.read_bytes() for bytes_ in gone) for path in one.index_files())
     with capsys.disabled():
         sys.stdout.write(f"\n{scale(400)} removals from an index, {left} left something\n")
-    assert left == 0
+    assert (left, seen) == (0, scale(400))
 
 
 @pytest.mark.asyncio

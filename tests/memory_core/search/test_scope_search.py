@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import os
+from datetime import UTC, date
 from pathlib import Path
 
 import pytest
 
 from memory_core.errors import StoreFailed
+from memory_core.first_join import ensure_index
+from memory_core.forms.units import render, units_of
+from memory_core.gate import revise_search
 from memory_core.ids import GroupScope, PageId
+from memory_core.layouts import Form
+from memory_core.loading import disclose, search_memory
 from memory_core.messages import Voice
-from memory_core.search import Searches
+from memory_core.search import ScopeSearch, Searches, telling
 from memory_core.search.sources import PIECE
+from memory_core.session import Session
 from memory_core.store.base import PageText
 from tests.memory_core.search.kit import BUILD, memory, searched
 
@@ -55,6 +62,20 @@ async def test_what_was_said_is_found_as_long_as_it_is_kept(tmp_path: Path) -> N
 
 
 @pytest.mark.asyncio
+async def test_what_was_said_is_no_page_that_a_later_turn_looks_for(tmp_path: Path) -> None:
+    """It was looked for among the pages that a hand may have changed, and every later answer bore a note."""
+    async with memory(tmp_path) as one:
+        await one.says("the door code is quokka")
+        handle, session = one.handles.open(BUILD), Session()
+        await ensure_index(handle, UTC)
+        session = session.with_(await disclose(handle, session, "good morning, who is there?", title="room"))
+        found = await search_memory(handle, session, "what is the door code?", title="room")
+        assert "quokka" in "".join(part.text for part in found.loaded)
+        later = await disclose(handle, session.with_(found), "and who painted the fence?", title="room")
+        assert not [note for note in later.notes if "talk" in note]
+
+
+@pytest.mark.asyncio
 async def test_an_answer_without_the_question_s_words_is_found_behind_it(tmp_path: Path) -> None:
     async with memory(tmp_path) as one:
         for text in ("good morning", "the train was late", "so was mine"):
@@ -65,12 +86,86 @@ async def test_an_answer_without_the_question_s_words_is_found_behind_it(tmp_pat
 
 
 @pytest.mark.asyncio
+async def test_a_person_is_shown_what_holds_the_words_and_what_answers_a_question_that_does(tmp_path: Path) -> None:
+    async with memory(tmp_path) as one:
+        for text in ("good morning", "which port has the gateway?", "8443 since March", "the train was late"):
+            await one.says(text)
+        hits = await searched(one.handles.open(BUILD), "gateway port")
+        assert [hit.placed.unit.body for hit in telling(hits)] == ["which port has the gateway?", "8443 since March"]
+        assert len(hits) > 2, "an agent may want to know what stands beside it"
+
+
+@pytest.mark.asyncio
+async def test_where_nothing_holds_the_words_what_holds_one_of_the_same_field_is_shown(tmp_path: Path) -> None:
+    async with memory(tmp_path) as one:
+        one.put("experience", "# Experience\n\n- the budget is 9,000\n- lunch is at noon\n")
+        await one.says("my sister plays the violin")
+        found = {
+            words: await searched(one.handles.open(BUILD), words) for words in ("预算", "instruments?", "budget")
+        }
+        shown = {words: [hit.placed.unit.body for hit in telling(hits)] for words, hits in found.items()}
+        assert shown == {
+            "预算": ["- the budget is 9,000"],
+            "instruments?": ["my sister plays the violin"],
+            "budget": ["- the budget is 9,000"],
+        }
+        await one.says("the instruments are tuned")
+        hits = await searched(one.handles.open(BUILD), "instruments?")
+        assert [hit.placed.unit.body for hit in telling(hits)] == ["the instruments are tuned"]
+
+
+@pytest.mark.asyncio
+async def test_the_day_that_is_asked_for_comes_first(tmp_path: Path) -> None:
+    async with memory(tmp_path) as one:
+        for _ in range(3):
+            await one.says("the gateway was restarted")
+            one.clock.advance(10 * 86_400)
+        handle = one.handles.open(BUILD)
+        search = ScopeSearch(handle.store, handle.ledger, handle.layout, handle.searches, UTC)
+        today = one.clock.now().date()
+        for words, day in (
+            ("who restarted the gateway on 16 April?", "2026-04-16"),
+            ("who restarted the gateway on 2026-04-06?", "2026-04-06"),
+            ("who restarted the gateway 10 days ago?", "2026-04-26"),
+        ):
+            hits = await search.find(words, [], lambda page: True, today=today)
+            assert str(hits[0].placed.unit.day) == day
+
+
+@pytest.mark.asyncio
 async def test_what_remem_said_and_what_it_was_asked_is_no_memory(tmp_path: Path) -> None:
     async with memory(tmp_path) as one:
         await one.says("where is the quokka?", addressed=True)
         await one.says("From memory: the quokka is in the garden", "remem", voice=Voice.SELF)
         await one.says("the quokka is fed by the keeper", "ci", voice=Voice.BOT)
         assert await one.finds("quokka") == ["the quokka is fed by the keeper"]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    "question", ["which store holds the quokka cache", "@remem, what is the quokka cache", "quokka 缓存用什么"]
+)
+async def test_a_question_to_remem_without_its_mark_is_not_found_as_its_own_answer(
+    tmp_path: Path, question: str
+) -> None:
+    async with memory(tmp_path) as one:
+        await one.says("the quokka cache 缓存 is in Valkey")
+        one.clock.advance(7200)
+        await one.says(question, "bo", addressed=True)
+        assert await one.finds(question) == ["the quokka cache 缓存 is in Valkey"]
+
+
+@pytest.mark.asyncio
+async def test_what_is_known_now_is_found_once_and_not_in_the_note_of_its_day_too(tmp_path: Path) -> None:
+    async with memory(tmp_path) as one:
+        await one.says("Decision: we use Redis for the sessions")
+        noted = "- we use Redis for the sessions (@ana, 12:00)\n"
+        one.put("journal/2026-04-06", f"# 2026-04-06\n\n## 12:00 Notes\n\n### Decisions\n{noted}- redis is fast\n")
+        assert await one.finds("redis sessions") == [noted.strip(), "- redis is fast"]
+        record = "## [2026-04-06] Redis for the sessions\n- Body: We use Redis for the sessions.\n"
+        one.put("experience", f"# Experience\n\n{record}")
+        one.put("daily-synced", "# Daily\n\n- 2026-04-06: we use Redis for the sessions\n")
+        assert await one.finds("redis sessions") == ["We use Redis for the sessions.", "- redis is fast"]
 
 
 @pytest.mark.asyncio
@@ -143,8 +238,6 @@ async def test_a_search_that_is_given_up_hinders_no_other(tmp_path: Path) -> Non
 @pytest.mark.asyncio
 async def test_what_is_gone_leaves_the_files_without_a_search(tmp_path: Path) -> None:
     """The gate's revise_search, which follows every deletion: nothing of it stays on the disk until somebody asks."""
-    from memory_core.gate import revise_search
-
     async with memory(tmp_path) as one:
         one.put("index", "# build\n")
         (tmp_path / "memory/groups/build.md").write_text("---\nlevel: 1\n---\n# build\n")
@@ -187,3 +280,30 @@ async def test_an_index_in_memory_needs_no_folder(tmp_path: Path) -> None:
         await one.says("the door code is quokka")
         assert await one.finds("quokka") == ["the door code is quokka"]
         assert not (tmp_path / ".remem").exists()
+
+
+@pytest.mark.asyncio
+async def test_what_was_noted_before_is_no_page_that_could_not_be_read(tmp_path: Path) -> None:
+    async with memory(tmp_path) as one:
+        one.put("experience", "# Experience\n\n- redis for the cache\n")
+        handle, notes = one.handles.open(BUILD), ["The budget of the index is no number."]
+        search = ScopeSearch(handle.store, handle.ledger, handle.layout, handle.searches, UTC)
+        (hit,) = await search.find("redis", notes, lambda page: True)
+        assert hit.placed.page == "experience"
+        assert len(notes) == 1
+
+
+@pytest.mark.asyncio
+async def test_what_was_said_can_be_read_again_from_a_disclosure_with_its_day_and_source(tmp_path: Path) -> None:
+    """An agent quotes from what it was shown; a message of several lines is one part."""
+    async with memory(tmp_path) as one:
+        await one.says("the door code:\n\n```\nquokka\n```\n# no heading")
+        one.clock.advance(86_400)
+        await one.says("the door code is changed, says (Bo)", "bo")
+        hits = await searched(one.handles.open(BUILD), "door code")
+        units = [hit.placed.unit for hit in sorted(hits, key=lambda hit: hit.number)]
+        read = units_of(PageId("talk"), Form.JOURNAL, render(units)).units
+        assert [(unit.day, unit.source, unit.said_by) for unit in read] == [
+            (date(2026, 4, 6), "@ana, 12:00", "@ana"),
+            (date(2026, 4, 7), "@bo, 12:00", "@bo"),
+        ]

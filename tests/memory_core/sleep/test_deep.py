@@ -74,6 +74,18 @@ async def test_a_tool_is_promoted_once_it_recurs() -> None:
 
 
 @pytest.mark.asyncio
+async def test_what_is_promoted_from_an_imported_journal_is_not_archived_the_same_night() -> None:
+    """A journal of years ago came with an import; its records are as fresh as if somebody had said them today."""
+    bed = Bed()
+    bed.note("2019-02-03", note("use ruff for linting", 1, part=LEARNED))
+    bed.note("2019-02-04", note("use ruff for linting", 2, part=LEARNED, by="bo"))
+    assert (await bed.sleep(DEEP)).promoted == 1
+    await bed.sleep(Stage.REM)
+    (kept,) = bed.records()
+    assert (kept.day, kept.last_referenced) == (date(2019, 2, 3), TODAY)
+
+
+@pytest.mark.asyncio
 async def test_two_lines_of_one_session_are_no_recurrence_but_two_sessions_of_a_day_are() -> None:
     bed = Bed()
     bed.note(

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from hashlib import blake2b
 from importlib.metadata import PackageNotFoundError, version
 
 import pytest
 
 from bot.embedding import PACKAGE, SentenceEncoder
-from memory_core.search_embedding import Embedder, Vector, cosines
+from memory_core.search.embedding import Embedder, cosines
+from tests.memory_core.search.embedders import WordEmbedder
 
 ODD = (
     "",
@@ -26,28 +25,6 @@ ODD = (
     "👩‍👩‍👧‍👦" * 50,
     "\u202eright to left",
 )
-
-
-class WordEmbedder:
-    """The fake of the port: each word falls on one of 64 places. Texts that share words are near."""
-
-    name = "words of the tests 1"
-    dimensions = 64
-
-    def embed(self, texts: Sequence[str]) -> Sequence[Vector]:
-        """A vector for each text."""
-        return [self._vector(text) for text in texts]
-
-    def similar(self, asked: Vector, held: Sequence[Vector]) -> Sequence[float]:
-        """How near `asked` is to each of `held`."""
-        return cosines(asked, held)
-
-    def _vector(self, text: str) -> Vector:
-        counts = [0.0] * self.dimensions
-        for word in text.lower().split():
-            counts[blake2b(word.encode("utf-8", "replace"), digest_size=1).digest()[0] % self.dimensions] += 1.0
-        norm = math.sqrt(sum(one * one for one in counts)) or 1.0
-        return array("f", (one / norm for one in counts))
 
 
 def _installed() -> bool:

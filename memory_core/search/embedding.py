@@ -5,7 +5,7 @@
 
 An embedder is local and knows no language from another: a question finds a sentence in any language it was made for.
 How near two texts are says something beside other texts only; one model's numbers lie between 0.7 and 0.9, another's
-around 0.2. So they are put in order and never held against a threshold (memory_core.fusion).
+around 0.2. So they are put in order and never held against a threshold (memory_core.search.fusion).
 
 Vectors of different names are never compared: the name holds the model, its version and how text is prepared for it.
 A vector says much of its text, so it is as private as the text is: it lies in the files of the same scope, and goes

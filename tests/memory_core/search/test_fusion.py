@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_core.fusion import NEAREST, fused, near, order
+from memory_core.search.fusion import NEAREST, fused, near, order
 
 NUMBERS = st.lists(st.integers(0, 60), unique=True)
 
@@ -52,13 +54,25 @@ def test_only_the_order_of_the_numbers_counts(similar: list[float], scale: float
 
 def test_a_part_is_lent_of_its_neighbours_but_not_of_another_session() -> None:
     similar = (0.0, 0.9, 0.0, 0.0)
-    together = near(similar, ("a", "a", "a", "a"))
+    together = _near(similar, ("a", "a", "a", "a"))
     assert together[0] > together[3]
-    apart = near(similar, ("a", "b", "c", "d"))
+    apart = _near(similar, ("a", "b", "c", "d"))
     assert apart[0] == apart[2] == apart[3] == 0.0
     assert order(apart)[0] == 1
 
 
 def test_its_place_makes_no_part_better_or_worse() -> None:
-    told = near((0.4,) * 6, ("alone", "a", "a", "a", "b", "b"))
+    told = _near((0.4,) * 6, ("alone", "a", "a", "a", "b", "b"))
     assert max(told) - min(told) < 1e-9
+
+
+def test_a_part_without_a_vector_has_no_place_and_lends_nothing() -> None:
+    told = near((0.4, None, 0.4, 0.4), "aaaa")
+    assert told[1] is None
+    assert told[0] == told[2] == told[3] == 0.4 * (1 + 2 * 0.5 + 2 * 0.25)
+    assert order(told) == (0, 2, 3)
+
+
+def _near(similar: Sequence[float], sessions: Sequence[str]) -> list[float]:
+    told = near(similar, sessions)
+    return [one for one in told if one is not None]

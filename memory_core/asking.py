@@ -1,0 +1,49 @@
+"""Is a message that was said to remem a question? Pure.
+
+What somebody asked remem is no memory: found later, the question would stand above its answer. People leave the
+question mark out (in a DM nearly always), so the words tell as well. A statement that begins with a question word
+("when a deploy fails we roll back", "what we decided: …") is none.
+"""
+
+from __future__ import annotations
+
+import re
+
+_TO_US = re.compile(r"^(?:\s*@\S+[\s,:，：]*)+")
+_MARK = re.compile(r"[?？][\W_]*$")
+_IS = (
+    r"(?:is|are|was|were|do|does|did|will|would|can|could|should|shall|may|has|have|had|isn['’]?t|aren['’]?t"
+    r"|doesn['’]?t|don['’]?t|didn['’]?t)\b"
+)
+_WORDS = re.compile(
+    rf"(?:who|what|which|whose|where|when|why|how)(?:['’]?s\b|['’]?re\b|(?!\s+(?:we|i|you|he|she|they|it|to|the|a|an)\b)"
+    rf"(?:\s+[\w'’.-]+){{0,3}}?\s+{_IS})"
+    rf"|(?:who|which)\s+(?!of\b)\w+(?:\s+\w+){{0,6}}$"
+    rf"|(?!do\s+(?:it|the|this|that|our|my)\b){_IS}\s+(?:we|i|you|he|she|they|it|there|the|this|that|our|my|any|anyone|anybody|somebody|someone)\b"
+    r"|(?:please\s+)?(?:tell|show|remind)\s+(?:me|us)\b|(?:any(?:one|body)?\s+)?(?:idea|know)s?\s+(?:who|what|where|when|why|how)\b"
+    r"|(?:wer|was|wann|wo|warum|wieso|wie|welche[rsn]?)\s+(?:\w+\s+){0,2}?(?:ist|sind|war|waren|hat|haben|wird|werden|kann|machen|nutzen)\b",
+    re.IGNORECASE,
+)
+_CHINESE = re.compile(
+    r"(?:[吗嘛呢]|什么|什麼|谁|誰|哪[里裡个個些儿兒天]?|多少|几点|幾點|何时|怎么样|怎麼樣|为什么|為什麼)[。.!！~\s]*$"
+)
+_CHINESE_START = re.compile(r"(?:请问|請問|什么时候|什麼時候|为什么|為什麼|怎么|怎麼|谁[是在]|誰[是在]|哪[个個里裡])")
+_JAPANESE = re.compile(
+    r"(?:です|ます|でした|ました|ません|でしょう|の|だっけ)?か[。.!！\s]*$|(?:だっけ|教えて(?:ください|下さい)?)[。.!！\s]*$"
+)
+_KOREAN = re.compile(r"(?:나요|까요|니까|인가요|뭐야|뭐예요|무엇인가|언제야|어디야|알려\s?줘|알려\s?주세요)[.!~\s]*$")
+_LONGEST = 200
+"""What is longer tells something, whatever it begins with."""
+
+
+def is_question(text: str) -> bool:
+    """Does it ask, with or without a question mark?"""
+    said = _TO_US.sub("", text).strip()
+    if _MARK.search(said):
+        return True
+    if len(said) > _LONGEST or "\n" in said:
+        return False
+    whole = _WORDS.match(said) is not None and not re.search(r"[.:;!]\s+\S", said)
+    return (
+        whole or any(form.search(said) for form in (_CHINESE, _JAPANESE, _KOREAN)) or bool(_CHINESE_START.match(said))
+    )
