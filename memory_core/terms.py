@@ -120,6 +120,9 @@ def terms(text: str) -> tuple[str, ...]:
 @lru_cache(maxsize=1 << 16)
 def _between_blanks(plain: str) -> tuple[str, ...]:
     """The terms of what stands between two blanks; no token goes over one, and most are seen again."""
+    word = plain.rstrip(".,;:!?")
+    if word.isascii() and word.isalpha():
+        return _word_terms(word)
     found: list[str] = []
     _add(found, plain)
     return tuple(found)

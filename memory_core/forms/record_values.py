@@ -91,8 +91,8 @@ class Record:
     @property
     def identity(self) -> str:
         """16 hexadecimal digits, stable over hits, tags, body and further sources."""
-        base = self.messages[0] if self.messages else self.day.isoformat() if self.day else "undated"
-        return _identity(base, self.title)
+        first = next((key for source in self.sources for key in source.keys), None)
+        return _identity(first or (self.day.isoformat() if self.day else "undated"), self.title)
 
     @property
     def label(self) -> str:

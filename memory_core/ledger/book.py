@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from memory_core.clock import Clock
 from memory_core.ids import Conversation, EventKey, MessageKey, PageId, RoomKey, Scope
 from memory_core.ledger.base import Changed, Edited, Hit, Plan, RoomState, WayBack
 from memory_core.ledger.rows import us_of
-from memory_core.ledger.transcript import Line
+from memory_core.ledger.transcript import Line, TranscriptState
 from memory_core.ledger.usage import Purpose, Report, Spent
 from memory_core.ledger.values import EARLY_EDIT_KEPT, Covered, utc
 from memory_core.messages import Message
@@ -70,6 +71,7 @@ class Book:
     """All that a ledger holds."""
 
     clock: Clock
+    opening: str = field(default_factory=lambda: secrets.token_hex(8))
     last_seq: int = 0
     last_number: int = 0
     events: dict[EventKey, int | None] = field(default_factory=dict)
@@ -109,14 +111,20 @@ class Book:
         if self.events.get(event) == seq:
             self.events[event] = self.last_seq
 
-    def outline(self, scope_key: str) -> tuple[Line, ...]:
+    def outline(self, scope_key: str, after: int, of: Conversation | None) -> tuple[Line, ...]:
         """The scope's messages that have their text, by conversation and seq."""
         lines = [
             Line(seq, row.message.conversation, row.text_id, us_of(row.message.sent_at))
             for seq, row in self.rows.items()
-            if row.scope.key == scope_key
+            if row.scope.key == scope_key and seq > after and of in (None, row.message.conversation)
         ]
         return tuple(sorted(lines, key=lambda line: (str(line.conversation), line.seq)))
+
+    def state(self, scope_key: str) -> TranscriptState:
+        """How far the scope's transcript came, how often it was revised, and by whom."""
+        shelf = self.shelf(scope_key)
+        written = shelf.arrived or shelf.revised
+        return TranscriptState(shelf.arrived, shelf.revised, (self.opening,) if written else ())
 
     def revise(self, scope_key: str) -> None:
         """Note that a kept text of the scope was edited, deleted or erased."""

@@ -228,11 +228,11 @@ class MemoryScopeLedger:
 
     async def transcript_state(self) -> TranscriptState:
         """How far the transcript came, and how often it was revised."""
-        return TranscriptState(self._shelf.arrived, self._shelf.revised)
+        return self._book.state(self.scope.key)
 
-    async def transcript_outline(self) -> tuple[Line, ...]:
+    async def transcript_outline(self, after: int = 0, of: Conversation | None = None) -> tuple[Line, ...]:
         """Every message that has its text, by conversation and seq."""
-        return self._book.outline(self.scope.key)
+        return self._book.outline(self.scope.key, after, of)
 
     async def transcript(self, seqs: Sequence[int]) -> tuple[Entry, ...]:
         """These messages in the order of seq, those of this scope that are there."""

@@ -10,7 +10,7 @@ from functools import lru_cache
 from memory_core.errors import LedgerDamaged
 from memory_core.ids import Conversation, DirectScope, MessageKey, PersonKey, RoomKey, Scope, scope_of_key
 from memory_core.ledger.base import Plan
-from memory_core.ledger.database import Bound, Database, Row
+from memory_core.ledger.database import OPENING, Bound, Database, Row
 from memory_core.ledger.usage import Purpose, Report, Spent
 from memory_core.messages import Entry, Message, Voice
 
@@ -22,6 +22,17 @@ _US = timedelta(microseconds=1)
 ENTRY = """m.seq, m.message, m.room, m.thread, m.author, m.author_name, t.text, m.sent_us, m.voice, m.room_title,
     m.addressed, m.reply_to, m.edited_us FROM messages m CROSS JOIN texts t ON t.id = m.text_id"""
 """What `entry_of` reads, up to the WHERE. CROSS JOIN: messages first, always."""
+
+_OPENINGS = 16
+"""How many openings a scope names."""
+OPENED_BY = (
+    f"CASE WHEN substr(openings, -{OPENING}) = ?{{0}} THEN openings "
+    f"ELSE substr(openings || ?{{0}}, -{OPENING * _OPENINGS}) END"
+)
+"""A scope's openings with the one of that parameter as the last."""
+_KEEP_SCOPE = f"""INSERT INTO scopes (scope, owner, arrived, openings) VALUES (?1, ?2, ?3, ?4)
+    ON CONFLICT DO UPDATE SET owner = ?2, arrived = max(arrived, ?3), openings = {OPENED_BY.format(4)}
+    WHERE owner <> ?2 OR arrived < ?3"""  # noqa: S608  # our own constant
 
 SPENT = """day, purpose, model, runs, requests, tool_calls, input_tokens, cached_tokens, output_tokens,
     cost_micro_usd, unpriced_runs, estimated_runs FROM usage"""
@@ -142,12 +153,7 @@ def keep_scope(database: Database, scope: Scope, arrived: int = 0) -> None:
     Whose home the root is may change, the newest word counts.
     """
     owner = isinstance(scope, DirectScope) and scope.owner
-    database.run(
-        """INSERT INTO scopes (scope, owner, arrived) VALUES (?, ?, ?)
-            ON CONFLICT DO UPDATE SET owner = excluded.owner, arrived = max(arrived, excluded.arrived)
-            WHERE owner <> excluded.owner OR arrived < excluded.arrived""",
-        (scope.key, owner, arrived),
-    )
+    database.run(_KEEP_SCOPE, (scope.key, owner, arrived, database.opening if arrived else ""))
 
 
 def plan_of(row: Row) -> Plan:

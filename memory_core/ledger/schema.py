@@ -6,7 +6,8 @@
     texts           every text that a person wrote (see below)
     early_edits     edits whose message did not come yet
     conversations   per scope and conversation: the flush's cursor, the newest message, the newest that was heard
-    scopes          what a scope key means; the newest seq that arrived in it, and how often a text of it was revised
+    scopes          what a scope key means; the newest seq that arrived in it, how often a text of it was revised, and
+                    by which openings of the file
     rooms           what is known of a room beyond its name
     plans           open plans, and each scope's last closed one
     hits, written, changes   what the next flush takes account of, by a growing number
@@ -116,6 +117,10 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
         # Servers that report no usage: their runs are counted by our own estimate, and marked.
         "ALTER TABLE usage ADD COLUMN estimated_runs INTEGER NOT NULL DEFAULT 0",
+    ),
+    (
+        # A ledger that was replaced by another (a backup, one begun anew) is told from the one that was there.
+        "ALTER TABLE scopes ADD COLUMN openings TEXT NOT NULL DEFAULT ''",
     ),
 )
 """What each version of the schema adds to the one before; a version is never changed once it was released."""

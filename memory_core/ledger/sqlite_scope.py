@@ -117,9 +117,9 @@ class SqliteScopeLedger:
         """How far the transcript came, and how often it was revised. Raises LedgerFailed."""
         return await self._worker.run(lambda database: state(database, self._key), self._key)
 
-    async def transcript_outline(self) -> tuple[Line, ...]:
+    async def transcript_outline(self, after: int = 0, of: Conversation | None = None) -> tuple[Line, ...]:
         """Every message that has its text, by conversation and seq. Raises LedgerFailed."""
-        return await self._worker.run(lambda database: outline(database, self._key), self._key)
+        return await self._worker.run(lambda database: outline(database, self._key, after, of), self._key)
 
     async def transcript(self, seqs: Sequence[int]) -> tuple[Entry, ...]:
         """These messages in the order of seq, those of this scope that are there. Raises LedgerFailed."""

@@ -7,35 +7,46 @@ from collections.abc import Collection
 
 from memory_core.errors import BadInput
 from memory_core.ids import Conversation, RoomKey
-from memory_core.ledger.database import Database
-from memory_core.ledger.rows import ENTRY, entry_of, strange
+from memory_core.ledger.database import OPENING, Database
+from memory_core.ledger.rows import ENTRY, OPENED_BY, entry_of, strange
 from memory_core.ledger.transcript import Line, TranscriptState
 from memory_core.messages import Entry
 
-_OUTLINE = """SELECT room, thread, seq, text_id, sent_us FROM messages WHERE scope = ?
-    ORDER BY room, thread, seq"""
+# Asked by conversation, so that what came after a seq is found without a look at all that came before.
+_OUTLINE = """SELECT c.room, c.thread, m.seq, m.text_id, m.sent_us FROM conversations c
+    CROSS JOIN messages m ON m.scope = c.scope AND m.room = c.room AND m.thread = c.thread AND m.seq > ?2
+    WHERE c.scope = ?1 AND c.newest > ?2"""
+_OF = " AND c.room = ?3 AND c.thread = ?4"
+_IN_ORDER = " ORDER BY c.room, c.thread, m.seq"
 # The `+` keeps SQLite from walking through the whole scope: each message is found by its seq.
 _THESE = f"""SELECT {ENTRY} WHERE +m.scope = ? AND m.seq IN (SELECT value FROM json_each(?))
     ORDER BY m.seq"""  # noqa: S608  # our own constant
 
 
+_REVISE = f"UPDATE scopes SET revised = revised + 1, openings = {OPENED_BY.format(2)} WHERE scope = ?1"  # noqa: S608
+
+
 def revise(database: Database, scope: str) -> None:
     """Note that a kept text of the scope was edited, deleted or erased."""
-    database.run("UPDATE scopes SET revised = revised + 1 WHERE scope = ?", (scope,))
+    database.run(_REVISE, (scope, database.opening))
 
 
 def state(database: Database, scope: str) -> TranscriptState:
-    """How far the scope's transcript came, and how often it was revised."""
-    row = database.row("SELECT arrived, revised FROM scopes WHERE scope = ?", (scope,))
-    return TranscriptState(*row) if row is not None else TranscriptState()
+    """How far the scope's transcript came, how often it was revised, and by whom."""
+    row = database.row("SELECT arrived, revised, openings FROM scopes WHERE scope = ?", (scope,))
+    if row is None:
+        return TranscriptState()
+    openings = [row[2][at : at + OPENING] for at in range(0, len(row[2]), OPENING)]
+    return TranscriptState(row[0], row[1], tuple(openings))
 
 
-def outline(database: Database, scope: str) -> tuple[Line, ...]:
+def outline(database: Database, scope: str, after: int, of: Conversation | None) -> tuple[Line, ...]:
     """The messages that have their text. Raises LedgerDamaged for a row that no remem wrote."""
+    question, place = (_OUTLINE + _OF, (of.room, of.thread)) if of is not None else (_OUTLINE, ())
     groups: dict[Conversation, list[Line]] = {}
     conversation: Conversation | None = None
     try:
-        for room, thread, seq, text_id, sent_us in database.rows(_OUTLINE, (scope,)):
+        for room, thread, seq, text_id, sent_us in database.rows(question + _IN_ORDER, (scope, after, *place)):
             if conversation is None or thread != conversation.thread or room != conversation.room:
                 conversation = Conversation(RoomKey(room), thread)
                 lines = groups[conversation] = []

@@ -1,12 +1,13 @@
 """How what is derived from a scope's transcript (the search index) keeps up with it.
 
-    state     two numbers: what they tell is unchanged, is unchanged (one row by its key)
-    outline   which messages still have their text, and which text: what differs must be read again (no text)
+    state     how far it came: what it tells is unchanged, is unchanged (one row by its key)
+    outline   which messages still have their text, and which text: what differs must be read again (no text); all,
+              or what came after a seq, which is all that is new as long as nothing was revised
     entries   those messages with their text
 
-A message that was deleted or erased is in none of them. The numbers belong to one ledger file: after another one was
-put in its place (a backup, one begun anew) they say nothing about what was derived from the first; nor do the numbers
-of the outline, but for the times in it.
+A message that was deleted or erased is in none of them. Seqs and ids of texts belong to one ledger file: after
+another one was put in its place (a backup, one begun anew) they say nothing about what was derived from the first. So
+a state names by which openings of the ledger (one each time a program opens the file) the transcript was written.
 """
 
 from __future__ import annotations
@@ -26,10 +27,25 @@ _US = timedelta(microseconds=1)
 @dataclass(frozen=True, slots=True)
 class TranscriptState:
     """`arrived`: the newest seq that was ever kept in the scope, 0 at first. `revised` grows whenever a kept text was
-    edited, deleted, erased or put elsewhere."""
+    edited, deleted, erased or put elsewhere. `openings`: the last ones that wrote either, random, oldest first."""
 
     arrived: int = 0
     revised: int = 0
+    openings: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return " ".join((str(self.arrived), str(self.revised), *self.openings))
+
+    @classmethod
+    def of(cls, text: str) -> TranscriptState:
+        """The state whose text form this is; of an empty text the one without any message."""
+        arrived, revised, *openings = text.split() or ("0", "0")
+        return cls(int(arrived), int(revised), tuple(openings))
+
+    def follows(self, earlier: TranscriptState) -> bool:
+        """Did the same ledger tell `earlier` before? Else nothing that was derived by it may be kept."""
+        known = not (earlier.arrived or earlier.revised) or earlier.openings[-1:] in {(one,) for one in self.openings}
+        return known and earlier.arrived <= self.arrived and earlier.revised <= self.revised
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +74,9 @@ class Transcript(Protocol):
         """How far it came, and how often it was revised. Raises LedgerFailed."""
         ...
 
-    async def transcript_outline(self) -> tuple[Line, ...]:
-        """Every message that has its text, by the text form of its conversation and by seq. Raises LedgerFailed."""
+    async def transcript_outline(self, after: int = 0, of: Conversation | None = None) -> tuple[Line, ...]:
+        """Every message that has its text and a seq beyond `after`, also only `of` one conversation; by the text form
+        of its conversation and by seq. Raises LedgerFailed."""
         ...
 
     async def transcript(self, seqs: Sequence[int]) -> tuple[Entry, ...]:

@@ -1,7 +1,8 @@
 """One scope's search index: an SQLite file that can be thrown away at any time. Blocking: call it in a thread.
 
     meta       what made it (anything else begins it anew), its version, the state of the transcript that it holds
-    sources    a page or a piece of talk: its state, and of every unit what ranking must know (Spot), as JSON
+    sources    a page or a piece of talk: its state, what ranking must know of each unit (Spot), and its terms, as
+               JSON; an id is never used twice
     units      each unit; read only for what is shown
     postings   per term and source where it stands: for each place one number of 64 bits, unit, position and weight
     vectors    only with an embedder: what each unit means (search/vectors.py)
@@ -56,8 +57,8 @@ _Standing: TypeAlias = defaultdict[str, dict[int, bytes]]
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     """CREATE TABLE IF NOT EXISTS sources (
-        id INTEGER PRIMARY KEY, place TEXT NOT NULL UNIQUE, page TEXT NOT NULL, mark TEXT NOT NULL,
-        sha256 TEXT NOT NULL, spots TEXT NOT NULL
+        id INTEGER PRIMARY KEY AUTOINCREMENT, place TEXT NOT NULL UNIQUE, page TEXT NOT NULL, mark TEXT NOT NULL,
+        sha256 TEXT NOT NULL, spots TEXT NOT NULL, terms TEXT NOT NULL
     )""",
     f"CREATE TABLE IF NOT EXISTS units (source, number, {UNIT}, PRIMARY KEY (source, number)) WITHOUT ROWID",
     """CREATE TABLE IF NOT EXISTS postings (
@@ -68,6 +69,8 @@ _SETTINGS = ("journal_mode = DELETE", "synchronous = OFF", "secure_delete = ON",
 # Put together from our own constant only (hence the noqa's).
 _PUT_UNIT = f"INSERT INTO units VALUES (?, ?{', ?' * len(UNIT.split(','))})"  # noqa: S608
 _UNITS = f"SELECT {UNIT} FROM units WHERE source = ?"  # noqa: S608
+_DELETE_POSTINGS = """DELETE FROM postings WHERE source = ?1 AND term IN (
+    SELECT value FROM json_each((SELECT terms FROM sources WHERE id = ?1)))"""
 _BUSY_S = 5.0
 
 
@@ -103,7 +106,7 @@ class IndexFile:
         self._made_by = made_by
         self._connection: sqlite3.Connection | None = None
         self._shelved: _Shelved | None = None
-        self._spots: dict[str, list[Spot]] = {}  # of the last shelf, by `sources.spots`: most stay as they are
+        self._spots: dict[int, list[Spot]] = {}  # of the last shelf, by source: most stay as they are
         self._lock = threading.Lock()
 
     def known(self) -> Known:
@@ -213,8 +216,7 @@ class IndexFile:
     def _known(self, held: sqlite3.Connection) -> Known:
         version = meta(held, "version")  # first: what changes meanwhile is another version
         marks = dict(held.execute("SELECT place, mark FROM sources"))
-        arrived, _, revised = meta(held, "transcript").partition(" ")
-        return Known(marks, TranscriptState(int(arrived or 0), int(revised or 0)), version)
+        return Known(marks, TranscriptState.of(meta(held, "transcript")), version)
 
     def _update(
         self,
@@ -239,7 +241,7 @@ class IndexFile:
             held.executemany("INSERT INTO postings VALUES (?, ?, ?)", rows)
             if self._vectors is not None:
                 self._vectors.put_back(held, taken, [one.place for one in new])
-            keep(held, "transcript", f"{transcript.arrived} {transcript.revised}")
+            keep(held, "transcript", str(transcript))
             keep(held, "version", secrets.token_hex(8))
             held.execute("COMMIT")
         except BaseException:
@@ -253,29 +255,26 @@ class IndexFile:
         went = set[UnitRow]()
         for source in sources:
             went.update(held.execute(_UNITS, (source,)))
+            held.execute(_DELETE_POSTINGS, (source,))
             held.execute("DELETE FROM units WHERE source = ?", (source,))
             held.execute("DELETE FROM sources WHERE id = ?", (source,))
-        if sources:
-            held.execute(
-                "DELETE FROM postings WHERE source IN (SELECT value FROM json_each(?))", (json.dumps(sources),)
-            )
         return went
 
     def _put(self, held: sqlite3.Connection, source: Source, standing: _Standing) -> set[UnitRow]:
         """Add a source; its units. Where its terms stand is told in `standing`."""
         parts = [part_of(one) for one in source.placed]
         sha256 = source.placed[0].sha256 if source.placed else ""
-        spots = json.dumps([spot_row(part.spot) for part in parts])
+        spots, stands = json.dumps([spot_row(part.spot) for part in parts]), postings(parts)
         row = (
             held.execute(
-                "INSERT INTO sources (place, page, mark, sha256, spots) VALUES (?, ?, ?, ?, ?)",
-                (source.place, source.page, source.mark, sha256, spots),
+                "INSERT INTO sources (place, page, mark, sha256, spots, terms) VALUES (?, ?, ?, ?, ?, ?)",
+                (source.place, source.page, source.mark, sha256, spots, json.dumps(list(stands))),
             ).lastrowid
             or 0
         )
         written = [unit_row(one) for one in source.placed]
         held.executemany(_PUT_UNIT, [(row, at, *unit) for at, unit in enumerate(written)])
-        for term, places in postings(parts).items():
+        for term, places in stands.items():
             standing[term][row] = places
         return set(written)
 
@@ -318,14 +317,19 @@ class IndexFile:
             start: dict[int, int] = {}
             sources: list[int] = []
             pages: dict[int, tuple[PageId, str]] = {}
-            for row, page, sha256, told in held.execute("SELECT id, page, sha256, spots FROM sources ORDER BY place"):
-                own = before.get(told) or [spot_of(one) for one in json.loads(told)]
-                self._spots[told] = own
+            for row, page, sha256 in held.execute("SELECT id, page, sha256 FROM sources ORDER BY place"):
+                own = before[row] if row in before else _spots(held, row)
+                self._spots[row] = own
                 start[row], pages[row] = len(spots), (PageId(page), sha256)
                 spots += own
                 sources += [row] * len(own)
             self._shelved = _Shelved(version, shelf(spots), start, sources, pages)
         return self._shelved
+
+
+def _spots(held: sqlite3.Connection, source: int) -> list[Spot]:
+    (told,) = held.execute("SELECT spots FROM sources WHERE id = ?", (source,)).fetchone()
+    return [spot_of(one) for one in json.loads(told)]
 
 
 def _placed(held: sqlite3.Connection, shelved: _Shelved, number: int) -> Placed:

@@ -18,6 +18,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, tzinfo
 from functools import lru_cache
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -25,6 +27,7 @@ from memory_core.errors import StoreError, StoreFailed
 from memory_core.ids import GroupScope, PageId, Scope
 from memory_core.layouts import Layout, Table
 from memory_core.ledger.base import ScopeLedger
+from memory_core.ledger.transcript import TranscriptState
 from memory_core.lock import PROGRAM
 from memory_core.search.hits import Hit, distinct
 from memory_core.search.index_file import IndexFile, Known
@@ -35,6 +38,7 @@ from memory_core.search.question import question
 from memory_core.search.sources import (
     Piece,
     Source,
+    begun,
     is_talk,
     mark_of,
     page_source,
@@ -75,8 +79,13 @@ _RULES = (
 _OPEN_FILES = 64
 _TRIES = 3
 """So often what somebody else did to a file in the middle of a search is made up for."""
+_UNSURE = TranscriptState(revised=-1)
+"""No ledger follows it: all that was said is read again by the next search."""
 _FRESH_NS = 2_000_000_000
 """A file system may keep times in steps of two seconds."""
+
+
+_conversation = attrgetter("conversation")
 
 
 class Searches:
@@ -86,9 +95,6 @@ class Searches:
         self._tree = tree
         self.meaning = meaning
         self._open: OrderedDict[str, _Opened] = OrderedDict()
-        self.compared: set[str] = set()
-        """Scopes whose index was compared with the transcript itself: the ledger's two numbers say nothing of an
-        index that was made from another ledger file (a backup, one begun anew)."""
 
     def index(self, scope: Scope, made_by: str) -> _Opened:
         """The index of a scope. `made_by` tells what its contents depend on."""
@@ -131,7 +137,6 @@ class Searches:
 
     def remove(self, scope: Scope) -> None:
         """Throw the index of a scope away. Blocking."""
-        self.compared.discard(scope.key)
         opened = self._open.pop(scope.key, None)
         if opened is not None:
             opened.file.close()
@@ -217,21 +222,14 @@ class ScopeSearch:
         pages = searchable(self._table, states)
         new = await self._pages(pages, states, known.marks, unread)
         here: set[str] = {page for page in pages if known.marks.get(page) == mark_of(states[page])}
-        same_ledger = self._store.scope.key in self._searches.compared
-        if transcript == known.transcript and same_ledger:
-            here.update(place for place in known.marks if is_talk(place))
-        else:
-            talk = pieces(await self._ledger.transcript_outline())
-            here.update(piece.place for piece in talk)
-            new += await self._talk(piece for piece in talk if known.marks.get(piece.place) != piece.mark)
+        here |= await self._talks(known, transcript, new)
         gone = known.marks.keys() - here
         opened.known = known
         if new or gone or transcript != known.transcript:
             opened.known = None  # until it is known what stands there
-            as_of = known.version if checked else None
-            await asyncio.to_thread(opened.file.update, gone, new, transcript, as_of)
+            as_of, holds = (known.version, transcript) if checked else (None, _UNSURE)
+            await asyncio.to_thread(opened.file.update, gone, new, holds, as_of)
             opened.known = await asyncio.to_thread(opened.file.known)
-        self._searches.compared.add(self._store.scope.key)
         if unread and len(unread) == len(pages):
             raise StoreFailed(unread[0])
         return opened.known.version if checked else None
@@ -257,7 +255,36 @@ class ScopeSearch:
                 new.append(await asyncio.to_thread(page_source, read, form, mark + unsure))
         return new
 
-    async def _talk(self, due: Iterable[Piece]) -> list[Source]:
+    async def _talks(self, known: Known, transcript: TranscriptState, new: list[Source]) -> set[str]:
+        """The places of all that was said; pieces that the index does not have as they are now are added to `new`.
+
+        As long as nothing that was said was changed, only what came since is looked at.
+        """
+        marks = {place: mark for place, mark in known.marks.items() if is_talk(place)}
+        if transcript == known.transcript:
+            return set(marks)
+        if transcript.follows(known.transcript) and transcript.revised == known.transcript.revised:
+            talk = await self._since(known.transcript.arrived, marks)
+            here = {*marks, *(piece.place for piece in talk)}
+        else:
+            marks = marks if transcript.follows(known.transcript) else {}
+            talk = pieces(await self._ledger.transcript_outline())
+            here = {piece.place for piece in talk}
+        new += await self._read(piece for piece in talk if marks.get(piece.place) != piece.mark)
+        return here
+
+    async def _since(self, arrived: int, marks: Mapping[str, str]) -> tuple[Piece, ...]:
+        """What was said since that message, each conversation from its last piece on that is known."""
+        talk: list[Piece] = []
+        for conversation, lines in groupby(await self._ledger.transcript_outline(arrived), _conversation):
+            last = begun(marks, conversation)
+            if last is None:
+                talk += pieces(tuple(lines))
+            else:
+                talk += pieces(await self._ledger.transcript_outline(last.seq - 1, conversation), last)
+        return tuple(talk)
+
+    async def _read(self, due: Iterable[Piece]) -> list[Source]:
         """Pieces of what was said, as the ledger has them now."""
         due = tuple(due)
         entries = await self._ledger.transcript([seq for piece in due for seq in piece.seqs])

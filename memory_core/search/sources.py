@@ -16,7 +16,7 @@ from datetime import datetime, timedelta, tzinfo
 from memory_core.asking import is_question
 from memory_core.clock import day_in
 from memory_core.forms.units import Unit, said_on, units_of
-from memory_core.ids import PageId
+from memory_core.ids import Conversation, PageId
 from memory_core.layouts import Form, Table
 from memory_core.ledger.transcript import Line
 from memory_core.messages import Entry, Message, Voice
@@ -57,6 +57,21 @@ class Piece:
     seqs: tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """The last piece of a conversation that is known: the seq of its first line, and its talk."""
+
+    seq: int
+    talk: str
+
+
+def begun(marks: Mapping[str, str], conversation: Conversation) -> Begun | None:
+    """The last piece of the conversation of those whose marks are known; None for a new one."""
+    head = f"{_SAID}{conversation}/"
+    last = max((place for place in marks if place.startswith(head) and "/" not in place[len(head) :]), default="")
+    return Begun(int(last[len(head) :]), marks[last].rpartition(" ")[0]) if last else None
+
+
 def searchable(table: Table, pages: Iterable[PageId]) -> tuple[PageId, ...]:
     """Those of `pages` that a search looks through."""
     return tuple(page for page in pages if not (rule := table.rule(page)).shared and rule.form not in _UNSEARCHED)
@@ -78,17 +93,19 @@ def is_talk(place: str) -> bool:
     return place.startswith(_SAID)
 
 
-def pieces(lines: Sequence[Line]) -> tuple[Piece, ...]:
-    """The transcript cut into talks and these into pieces; `lines` are ordered by conversation, then as they came."""
+def pieces(lines: Sequence[Line], begun: Begun | None = None) -> tuple[Piece, ...]:
+    """The transcript cut into talks and these into pieces; `lines` are ordered by conversation, then as they came.
+
+    They may be those of one conversation from the first line on of its last piece, which was `begun` already.
+    """
     found: list[Piece] = []
     for talk in _talks(lines):
-        name = _place(talk[0])
+        name = begun.talk if begun is not None and talk[0].seq == begun.seq else _place(talk[0])
         for at in range(0, len(talk), PIECE):
             part = talk[at : at + PIECE]
-            # The time tells two ledgers apart that count alike: one that was begun anew, or came from a backup.
             lines_of_it = ",".join([f"{line.seq}.{line.text_id}.{line.sent_us}" for line in part])
-            marked = hashlib.sha256(f"{name} {lines_of_it}".encode()).hexdigest()
-            found.append(Piece(_place(part[0]), name, marked, tuple([line.seq for line in part])))
+            sha256 = hashlib.sha256(lines_of_it.encode()).hexdigest()
+            found.append(Piece(_place(part[0]), name, f"{name} {sha256}", tuple([line.seq for line in part])))
     return tuple(found)
 
 

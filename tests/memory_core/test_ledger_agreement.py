@@ -295,9 +295,14 @@ async def _looked(ledger: ScopeLedger) -> tuple[TranscriptState, tuple[Line, ...
     return await ledger.transcript_state(), await ledger.transcript_outline()
 
 
-async def _outline(ledger: ScopeLedger) -> tuple[Line, ...]:
+async def _state(ledger: ScopeLedger) -> TranscriptState:
+    """Without the openings, which each ledger names in its own way."""
+    return replace(await ledger.transcript_state(), openings=())
+
+
+async def _outline(ledger: ScopeLedger, after: int, of: Conversation | None) -> tuple[Line, ...]:
     """Without the ids of texts, which each ledger counts in its own way."""
-    return tuple(replace(line, text_id=0) for line in await ledger.transcript_outline())
+    return tuple(replace(line, text_id=0) for line in await ledger.transcript_outline(after, of))
 
 
 async def _at_once(asked: Iterable[Awaitable[T]]) -> list[T]:
@@ -329,7 +334,8 @@ async def _all_of(ledger: Ledger) -> list[object]:
         own = ledger.open(scope)
         asked += [own.conversations(), own.unflushed()]
         asked += [own.open_plans(), own.last_plan(), own.written(), own.hits(), own.changed()]
-        asked += [own.ways_back(), own.transcript_state(), _outline(own), own.transcript(range(-1, 12))]
+        asked += [own.ways_back(), _state(own), own.transcript(range(-1, 12))]
+        asked += [_outline(own, after, of) for after in (0, 3) for of in (None, *_PLACES)]
         asked += [own.usage.spent(date(2026, 4, day)) for day in (5, 6, 7)]
         asked += [asking for place in _PLACES for asking in (own.context(place, 1), own.cursor(place))]
         asked += [own.find(about) for about in _KEYS]

@@ -113,7 +113,7 @@ def _break(workspace: Path) -> None:
 
 def _age(workspace: Path) -> None:
     """The ledger as the first version of its schema had it."""
-    assert len(MIGRATIONS) == 6, "a new version: take its step back here too"
+    assert len(MIGRATIONS) == 7, "a new version: take its step back here too"
     with closing(sqlite3.connect(workspace / ".remem/ledger.db")) as ledger, ledger:
         ledger.execute("ALTER TABLE written DROP COLUMN after_plan")
         ledger.execute("ALTER TABLE written DROP COLUMN text_id")
@@ -121,7 +121,7 @@ def _age(workspace: Path) -> None:
         ledger.execute("DROP TABLE usage_reports")
         ledger.execute("DROP INDEX conversations_room")
         ledger.execute("ALTER TABLE conversations DROP COLUMN heard")
-        for column in ("arrived", "revised"):
+        for column in ("arrived", "revised", "openings"):
             ledger.execute(f"ALTER TABLE scopes DROP COLUMN {column}")
         ledger.execute("PRAGMA user_version = 1")
 

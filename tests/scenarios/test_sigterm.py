@@ -184,7 +184,7 @@ def older(dirty: Path, folder: Path) -> Path:
         ledger.execute("DROP TABLE usage_reports")
         ledger.execute("DROP INDEX conversations_room")
         ledger.execute("ALTER TABLE conversations DROP COLUMN heard")
-        for column in ("arrived", "revised"):
+        for column in ("arrived", "revised", "openings"):
             ledger.execute(f"ALTER TABLE scopes DROP COLUMN {column}")
         ledger.execute("PRAGMA user_version = 1")
     return workspace

@@ -16,6 +16,7 @@ from memory_core.ids import Conversation, EventKey, GroupScope, MessageKey, Pers
 from memory_core.layouts.apm import APM
 from memory_core.ledger.base import Deleted, Edited, Posted
 from memory_core.ledger.memory import MemoryLedger
+from memory_core.ledger.sqlite import OpenLedger
 from memory_core.messages import Message, Voice
 from memory_core.search import Hit, ScopeSearch, Searches
 from memory_core.store.files import FileStores
@@ -39,7 +40,7 @@ class Memory:
 
     root: Path
     handles: Handles
-    ledger: MemoryLedger
+    ledger: MemoryLedger | OpenLedger
     clock: ManualClock
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
@@ -111,14 +112,16 @@ class Memory:
 
 
 @asynccontextmanager
-async def memory(root: Path, searches: Searches | None = None) -> AsyncIterator[Memory]:
-    """A workspace with the group `build`, without any page."""
+async def memory(
+    root: Path, searches: Searches | None = None, ledger: MemoryLedger | OpenLedger | None = None, first: int = 1
+) -> AsyncIterator[Memory]:
+    """A workspace with the group `build`, without any page; its messages are numbered from `first` on."""
     clock = ManualClock(NOON)
-    ledger, stores = MemoryLedger(clock), FileStores(root, APM)
+    ledger, stores = ledger or MemoryLedger(clock), FileStores(root, APM)
     searches = searches or Searches(Tree(root))
     handles = Handles(stores, ledger, APM, EstimatingCounter(), clock, UTC, searches)
     try:
-        yield Memory(root, handles, ledger, clock)
+        yield Memory(root, handles, ledger, clock, count(first))
     finally:
         await asyncio.to_thread(searches.close)
         await asyncio.to_thread(stores.close)
