@@ -94,7 +94,7 @@ def bare(workspace: Path, base: Path) -> int:
     with closing(sqlite3.connect(base, isolation_level=None)) as connection:
         connection.execute("PRAGMA synchronous = OFF")
         connection.execute("BEGIN")
-        connection.execute("CREATE VIRTUAL TABLE kept USING fts5 (text)")
+        connection.execute("CREATE VIRTUAL TABLE kept USING fts5 (text, tokenize = 'porter unicode61')")
         connection.executemany("INSERT INTO kept VALUES (?)", [(part,) for part in texts])
         connection.execute("COMMIT")
     return len(texts)
