@@ -6,7 +6,8 @@ Half of the memories are records, on the pages and by month in the archive, half
 Reference: reading the same files and texts and building an FTS5 table of the same parts in a file, with its own stems
 (porter), without waiting for the disk, in turns with remem in the same run. Compared is processor time, of all
 threads; the wall beside it says how busy the machine was. What words and pages leave in mind (caches) is forgotten
-before each rebuild. The same questions are asked before and after: every answer, with its order and score, must be the same.
+before each rebuild. The same questions are asked before and after: every answer, with its order and score, must be
+the same.
 
     rebuild    the index is removed, and caught up
     no change  caught up when nothing changed: a look at the states of the files and how far the ledger has come
