@@ -289,3 +289,20 @@ async def test_what_a_message_takes_back_itself_is_not_told_as_noted_and_stays_t
     assert [title for _, _, title in written] == ["no longer Redis for sessions", "ship it"]
     assert (await _done(world)).kinds == {Kind.DECISION: 1, Kind.TASK: 1}
     assert world.titles() == ["no longer Redis for sessions"]
+
+
+async def test_two_statements_of_one_title_are_two() -> None:
+    world = _world()
+    await _said(world, "task: ship it ||\nstatus done: ship it")
+    assert (await _done(world)).kinds == {Kind.TASK: 1, Kind.STATUS: 1}
+
+
+async def test_a_topic_that_a_crash_kept_from_being_marked_is_counted() -> None:
+    world = _world("adaptive")
+    (key,) = await world.say("stack: the build runs on Bazel")
+    world.faults.at, world.faults.after = 1, True
+    with suppress(Stop):
+        await _write(world, key)
+    world.faults.at = 0
+    assert await world.handle.ledger.written() == ()
+    assert (await _done(world)).kinds == {Kind.STACK: 1}
