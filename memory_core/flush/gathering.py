@@ -96,7 +96,7 @@ async def gather(
     ledger: ScopeLedger,
     facts: Sequence[Fact],
     messages: Sequence[Message],
-    retracted: Callable[[], Collection[MessageKey]],
+    retracted: Callable[[], Mapping[MessageKey, Collection[str]]],
     passed: Collection[Passed] = (),
 ) -> Gathered:
     """Put together what this flush has; `retracted` is asked only where something was written at once.
@@ -107,7 +107,8 @@ async def gather(
     covered = {message for message, _, _ in rows}
     ways = {way.message: way for way in await ledger.ways_back() if way.message in covered}
     written = tuple(each_written((row for row in rows if row[0] not in over), ways))
-    taken_back = frozenset(retracted() if written else ()) & {one.message for one in written}
+    stands = retracted() if written else {}
+    taken_back = frozenset(stands) & {one.message for one in written}
     changes = await ledger.changed()
     deleted = frozenset(change.message for change in changes if change.deleted)
     heard = frozenset(message.key for message in messages) - taken_back
@@ -118,8 +119,9 @@ async def gather(
     found = Gathered(tuple(facts), anchors(kept), written, await ledger.hits(), gone, edited, revised)
     now = [one for way in ways.values() if way.message not in over for one in passed_of(way)]
     now += [Passed(one.message, one.page) for one in written if one.message not in ways]
-    # Where one of several statements of a message was taken back, the others are written anew, as when it is edited.
-    done = tuple(one for one in (*passed, *now) if one.message not in edited | taken_back)
+    # Where one of several statements of a message was taken back, the others are written anew.
+    now = [one for one in now if one.text not in stands.get(one.message, ())]
+    done = tuple(one for one in (*passed, *now) if one.message not in edited)
     return replace(found, ways=tuple(ways.values()), done=done)
 
 
