@@ -125,7 +125,7 @@ def excerpts(
         found = unheld((yield from seek(view.message)), held)
     else:
         placed = yield from look(pages)
-        found = rank([one for one in placed if (one.page, one.unit.mark) not in held], view.message)
+        found = rank([one for one in placed if (one.page, one.unit.mark) not in held], view.message, view.today)
     need = min(shared_terms, len(frozenset(asked(view.message))))
     hits = strong([hit for hit in found if hit.shared >= need or is_near(hit)])
     return show_hits(view, tally, hits, f"search for the message, {len(hits)} matches", limit, limit_tokens)

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from typing import TypeAlias, TypeVar
 
 from memory_core.forms.units import Units, units_of
@@ -124,6 +125,8 @@ class View:
     message: str
     matches: tuple[Match, ...]
     pleasantry: bool
+    today: date
+    """The scope's day, from which the days that the message names are seen."""
     journals: Mapping[Slot, PageId] = field(default_factory=dict)
 
 
