@@ -32,12 +32,12 @@ score. Words that occur in no part weigh nothing, so a part's score depends on i
 from __future__ import annotations
 
 import math
-from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, pairwise
-from operator import mul
+from functools import partial, reduce
+from itertools import accumulate, pairwise, repeat
+from operator import add, mul, sub
 from typing import NamedTuple, TypeAlias
 
 from memory_core.days import Span, worth
@@ -53,8 +53,7 @@ _UNDATED = 0.5
 """The newness of what has no date."""
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
+class Spot(NamedTuple):
     """What ranking must know of a part, whatever is asked: how many terms it has, and where it stands.
 
     Parts with the same `session` stand side by side, in the order in which they were said. `at` is its time in days
@@ -140,25 +139,27 @@ class Shelf:
 
 
 def shelf(spots: Sequence[Spot]) -> Shelf:
-    """The parts, ready for questions."""
+    """The parts, ready for questions.
+
+    It is made anew after every change of a memory: what is done for each part is left to functions in C.
+    """
+    total, sessions = len(spots), [spot.session for spot in spots]
+    begins = [number for number in range(total) if not number or sessions[number] != sessions[number - 1]]
+    ends = [*begins[1:], total] if total else []
     first: list[int] = []
-    for number, spot in enumerate(spots):
-        goes_on = number > 0 and spots[number - 1].session == spot.session
-        first.append(first[-1] if goes_on else number)
-    last: list[int] = []
-    for number in range(len(spots) - 1, -1, -1):
-        goes_on = number + 1 < len(spots) and first[number + 1] == first[number]
-        last.append(last[-1] if goes_on else number)
-    last.reverse()
-    until = tuple(accumulate((spot.length for spot in spots), initial=0))
+    stop: list[int] = []
+    for begin, end in zip(begins, ends, strict=True):
+        first += repeat(begin, end - begin)
+        stop += repeat(end, end - begin)
+    lengths = [spot.length for spot in spots]
+    until = list(accumulate(lengths, initial=0))
     speakers: dict[str, list[int]] = defaultdict(list)
     for number, spot in enumerate(spots):
         for term in spot.speaker:
             speakers[term].append(number)
-    begins = [number for number, start in enumerate(first) if number == start]
-    of_sessions = _norms([until[last[number] + 1] - until[number] for number in begins])
-    windows = [_window(first, last, until, *reach) for reach in _WINDOWS]
-    by_session, still = dict(zip(begins, of_sessions, strict=True)), _still(spots)
+    of_sessions = _norms([until[end] - until[begin] for begin, end in zip(begins, ends, strict=True)])
+    windows = [_window(first, stop, until, *reach) for reach in _WINDOWS]
+    by_session, still = dict(zip(begins, of_sessions, strict=True)), _still(spots, lengths)
     return Shelf(spots, first, windows, by_session, still, _known(still, SHIPPED), dict(speakers))
 
 
@@ -221,12 +222,13 @@ def pairs_of(terms: Sequence[str]) -> frozenset[tuple[str, str]]:
 
 def _newness(spots: Sequence[Spot]) -> list[float]:
     """Each part's place in time: 1 is the newest; what has no date stands in the middle."""
-    times = sorted(spot.at for spot in spots if spot.at is not None)
+    times = sorted([spot.at for spot in spots if spot.at is not None])
     span = max(1, len(times) - 1)
-    return [
-        _UNDATED if spot.at is None else (bisect_left(times, spot.at) + bisect_right(times, spot.at) - 1) / 2 / span
-        for spot in spots
-    ]
+    behind = dict(zip(times, range(1, len(times) + 1), strict=True))  # of equal times the last one stays
+    before = dict(zip(reversed(times), range(len(times) - 1, -1, -1), strict=True))
+    place: dict[float | None, float] = {at: (before[at] + behind[at] - 1) / 2 / span for at in behind}
+    place[None] = _UNDATED
+    return [place[spot.at] for spot in spots]
 
 
 def _weight(holding: int, total: int) -> float:
@@ -234,36 +236,43 @@ def _weight(holding: int, total: int) -> float:
     return math.log(1 + (total - holding + 0.5) / (holding + 0.5))
 
 
-def _still(spots: Sequence[Spot]) -> dict[str, list[float]]:
+def _still(spots: Sequence[Spot], lengths: Sequence[int]) -> dict[str, list[float]]:
+    long = {length: min(1.0, math.log1p(length) / _LONG) for length in set(lengths)}
     return {
         "newness": _newness(spots),
         "number": [float(spot.number) for spot in spots],
         "asks": [float(spot.asks) for spot in spots],
-        "length": [min(1.0, math.log1p(spot.length) / _LONG) for spot in spots],
+        "length": [long[length] for length in lengths],
     }
 
 
 def _known(still: Mapping[str, Sequence[float]], weights: Weights) -> list[float]:
     """What is known of every part's score before anything is asked."""
-    factors = [getattr(weights, name) for name in still]
-    return [sum(map(mul, factors, values)) for values in zip(*still.values(), strict=True)]
+    weighted = (map(mul, repeat(getattr(weights, name)), values) for name, values in still.items())
+    return list(reduce(partial(map, add), weighted))
 
 
-def _window(first: Sequence[int], last: Sequence[int], until: Sequence[int], back: int, ahead: int) -> Window:
-    """The window of so many parts before and after each."""
-    numbers = range(len(first))
-    lengths = [
-        until[min(last[number], number + ahead) + 1] - until[max(first[number], number - back)] for number in numbers
-    ]
-    starts = [max(first[number], number - ahead) for number in numbers]
-    ends = [min(last[number], number + back) + 1 for number in numbers]
+def _window(first: Sequence[int], stop: Sequence[int], until: Sequence[int], back: int, ahead: int) -> Window:
+    """The window of so many parts before and after each; a part's session is from `first` up to before `stop`."""
+    total = len(first)
+
+    def from_(reach: int) -> Sequence[int]:
+        return list(map(max, first, range(-reach, total - reach))) if reach else range(total)
+
+    def to(reach: int) -> Sequence[int]:
+        return list(map(min, stop, range(reach + 1, total + reach + 1))) if reach else range(1, total + 1)
+
+    starts, ends = from_(ahead), to(back)
+    begins, stops = (starts, ends) if back == ahead else (from_(back), to(ahead))
+    lengths = list(map(sub, map(until.__getitem__, stops), map(until.__getitem__, begins)))
     return Window(starts, ends, _norms(lengths), alone=not back and not ahead)
 
 
 def _norms(lengths: Sequence[int]) -> list[float]:
     """By how much each text's length makes a term of it count less."""
     mean = sum(lengths) / max(1, len(lengths)) or 1.0
-    return [_SATURATION * (1 - _LENGTH + _LENGTH * length / mean) for length in lengths]
+    norms = {length: _SATURATION * (1 - _LENGTH + _LENGTH * length / mean) for length in set(lengths)}
+    return [norms[length] for length in lengths]
 
 
 def _around(window: Window, found: Holding) -> dict[int, float]:
