@@ -125,21 +125,46 @@ def distinct(hits: Sequence[Hit]) -> tuple[Hit, ...]:
     ranks = [_rank(hit) for hit in hits]
     if len(set(ranks)) < 2:
         return tuple(hits)
-    better = [(rank, _words(hit.placed.unit)) for hit, rank in zip(hits, ranks, strict=True) if rank < _SAID]
-    return tuple(hit for hit, rank in zip(hits, ranks, strict=True) if not (rank and _is_told(hit, rank, better)))
+    telling = _Telling([(rank, _words(hit.placed.unit)) for hit, rank in zip(hits, ranks, strict=True) if rank < _SAID])
+    return tuple(hit for hit, rank in zip(hits, ranks, strict=True) if not (rank and _is_told(hit, rank, telling)))
+
+
+class _Telling:
+    """Sources that may tell what others say: of each its rank and its words."""
+
+    def __init__(self, sources: Sequence[tuple[int, frozenset[str]]]) -> None:
+        self._sources = sources
+        self._holding: dict[str, list[int]] = {}
+        for number, (_, words) in enumerate(sources):
+            for word in words:
+                self._holding.setdefault(word, []).append(number)
+
+    def tells(self, said: frozenset[str], rank: int) -> bool:
+        """Does one of a better rank say so much of it?
+
+        It lacks at most a few of the words. So it holds one of any few and one: of those that the fewest hold.
+        """
+        if not said:
+            return any(other < rank for other, _ in self._sources)
+        lacking = int(len(said) - _TOLD * len(said))
+        rare = sorted((self._holding.get(word, ()) for word in said), key=len)[: lacking + 1]
+        return any(
+            self._sources[number][0] < rank and len(said & self._sources[number][1]) >= _TOLD * len(said)
+            for number in {number for numbers in rare for number in numbers}
+        )
 
 
 def _words(unit: Unit) -> frozenset[str]:
     return frozenset(terms(f"{unit.title} {unit.body}"))
 
 
-def _is_told(hit: Hit, rank: int, better: Sequence[tuple[int, frozenset[str]]]) -> bool:
+def _is_told(hit: Hit, rank: int, telling: _Telling) -> bool:
     """Does a better source say what the hit says, whoever said it? A record says its title as well, a line none."""
     unit = hit.placed.unit
     body = _DAILY.sub("", unit.body)
     said = _words(unit) if unit.record else frozenset(terms(body))
     said = said - frozenset(terms(unit.source)) or said
-    return any(other < rank and len(said & words) >= _TOLD * len(said) for other, words in better)
+    return telling.tells(said, rank)
 
 
 def _rank(hit: Hit) -> int:
