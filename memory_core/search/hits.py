@@ -125,7 +125,9 @@ def distinct(hits: Sequence[Hit]) -> tuple[Hit, ...]:
     ranks = [_rank(hit) for hit in hits]
     if len(set(ranks)) < 2:
         return tuple(hits)
-    telling = _Telling([(rank, _words(hit.placed.unit)) for hit, rank in zip(hits, ranks, strict=True) if rank < _SAID])
+    telling = _Telling(
+        [(rank, _words(hit.placed.unit)) for hit, rank in zip(hits, ranks, strict=True) if rank < _SAID]
+    )
     return tuple(hit for hit, rank in zip(hits, ranks, strict=True) if not (rank and _is_told(hit, rank, telling)))
 
 
