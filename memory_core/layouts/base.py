@@ -171,6 +171,9 @@ class Table:
     section_of: Mapping[Kind, str] = field(default_factory=dict)
     not_kept: frozenset[Kind] = frozenset()
 
+    def __hash__(self) -> int:
+        return hash((self.start, self.default_budget_tokens))
+
     def rule(self, page: PageId) -> PageRule:
         """The rule that lists `page`. Raises UnknownPage: the table is the allow list."""
         for rule in self.rules:

@@ -15,6 +15,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 
 from memory_core.forms.units import Unit
 from memory_core.ids import PageId
@@ -125,48 +126,46 @@ def distinct(hits: Sequence[Hit]) -> tuple[Hit, ...]:
     ranks = [_rank(hit) for hit in hits]
     if len(set(ranks)) < 2:
         return tuple(hits)
-    telling = _Telling(
-        [(rank, _words(hit.placed.unit)) for hit, rank in zip(hits, ranks, strict=True) if rank < _SAID]
+    words = [
+        _words(hit.placed.unit) if rank < _SAID else frozenset[str]() for hit, rank in zip(hits, ranks, strict=True)
+    ]
+    telling = {
+        rank: _Telling([said for said, other in zip(words, ranks, strict=True) if other < rank])
+        for rank in set(ranks) - {0}
+    }
+    return tuple(
+        hit
+        for hit, rank, said in zip(hits, ranks, words, strict=True)
+        if not rank or not telling[rank].tell(_said(hit.placed.unit, said))
     )
-    return tuple(hit for hit, rank in zip(hits, ranks, strict=True) if not (rank and _is_told(hit, rank, telling)))
 
 
 class _Telling:
-    """Sources that may tell what others say: of each its rank and its words."""
+    """Sources that may tell what others say, by the words of each."""
 
-    def __init__(self, sources: Sequence[tuple[int, frozenset[str]]]) -> None:
+    def __init__(self, sources: Sequence[frozenset[str]]) -> None:
         self._sources = sources
-        self._holding: dict[str, list[int]] = {}
-        for number, (_, words) in enumerate(sources):
-            for word in words:
-                self._holding.setdefault(word, []).append(number)
+        self._all = frozenset[str]().union(*sources)
 
-    def tells(self, said: frozenset[str], rank: int) -> bool:
-        """Does one of a better rank say so much of it?
-
-        It lacks at most a few of the words. So it holds one of any few and one: of those that the fewest hold.
-        """
-        if not said:
-            return any(other < rank for other, _ in self._sources)
-        lacking = int(len(said) - _TOLD * len(said))
-        rare = sorted((self._holding.get(word, ()) for word in said), key=len)[: lacking + 1]
-        return any(
-            self._sources[number][0] < rank and len(said & self._sources[number][1]) >= _TOLD * len(said)
-            for number in {number for numbers in rare for number in numbers}
-        )
+    def tell(self, said: frozenset[str]) -> bool:
+        """Does one of them say (nearly) all of it? Mostly not even all together do, which is sooner seen."""
+        enough = _TOLD * len(said)
+        return len(said & self._all) >= enough and any(len(said & words) >= enough for words in self._sources)
 
 
 def _words(unit: Unit) -> frozenset[str]:
     return frozenset(terms(f"{unit.title} {unit.body}"))
 
 
-def _is_told(hit: Hit, rank: int, telling: _Telling) -> bool:
-    """Does a better source say what the hit says, whoever said it? A record says its title as well, a line none."""
-    unit = hit.placed.unit
-    body = _DAILY.sub("", unit.body)
-    said = _words(unit) if unit.record else frozenset(terms(body))
-    said = said - frozenset(terms(unit.source)) or said
-    return telling.tells(said, rank)
+def _said(unit: Unit, words: frozenset[str]) -> frozenset[str]:
+    """What a better source must say to tell it, whoever said it. A record says its title as well, a line none."""
+    said = words if unit.record else frozenset(terms(_DAILY.sub("", unit.body)))
+    return said - _source_words(unit.source) or said
+
+
+@lru_cache(maxsize=1024)
+def _source_words(source: str) -> frozenset[str]:
+    return frozenset(terms(source))
 
 
 def _rank(hit: Hit) -> int:
