@@ -198,6 +198,7 @@ class IndexFile:
         for setting in _SETTINGS:
             held.execute(f"PRAGMA {setting}")
         if not rested:
+            self._shelving.clear()
             self._look_over(held)
         made_by = meta(held, "made_by")
         if made_by not in (self._made_by, ""):

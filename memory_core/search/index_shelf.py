@@ -48,7 +48,9 @@ class Shelving:
 
     def __init__(self) -> None:
         self._shelved: Shelved | None = None
-        self._spots: dict[int, list[Spot]] = {}  # of the last shelf, by source: most stay as they are
+        # Of the last shelf, by source and its mark: most stay as they are. A copy of the file that somebody put back
+        # may have another source under the same number.
+        self._spots: dict[tuple[int, str], list[Spot]] = {}
 
     @property
     def units(self) -> int:
@@ -68,9 +70,9 @@ class Shelving:
             start: dict[int, int] = {}
             sources: list[int] = []
             pages: dict[int, tuple[PageId, str]] = {}
-            for row, page, sha256 in held.execute("SELECT id, page, sha256 FROM sources ORDER BY place"):
-                own = before[row] if row in before else _spots(held, row)
-                self._spots[row] = own
+            for row, page, sha256, mark in held.execute("SELECT id, page, sha256, mark FROM sources ORDER BY place"):
+                own = before[row, mark] if (row, mark) in before else _spots(held, row)
+                self._spots[row, mark] = own
                 start[row], pages[row] = len(spots), (PageId(page), sha256)
                 spots += own
                 sources += [row] * len(own)

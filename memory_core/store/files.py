@@ -1,8 +1,8 @@
 """Pages as files in the workspace.
 
 A read and a commit are each one function in one hop to a thread (of aiofiles, for a read): to open, to read and to
-close a file in a hop each takes longer than all the rest of a read. A commit that has begun is finished even when its task is cancelled,
-and the cancellation waits for it: when the call ends, the write is done or did not happen.
+close a file in a hop each takes longer than all the rest of a read. A commit that has begun is finished even when its
+task is cancelled, and the cancellation waits for it: when the call ends, the write is done or did not happen.
 
 Two commits of one page in this process are kept apart by a lock from the look at the standing page to the rename.
 Other processes are kept out by the lock of the workspace (memory_core.workspace); a person's edit is noticed by the
