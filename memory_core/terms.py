@@ -103,12 +103,12 @@ _STEMMERS = _Stemmers()
 
 def terms(text: str) -> tuple[str, ...]:
     """The terms of `text`, in order, repeats included (the rules stand at the top of this file)."""
-    plain = _plain(text)
+    plain = visible(text)
     if plain.isascii() or not is_paired(plain):
         return tuple(chain.from_iterable(map(_between_blanks, plain.split())))
     found: list[str] = []
     at = 0
-    plain = simplified(plain)
+    plain = simplified(_without_commas(plain))
     for start, end, said in said_in(plain):
         _add(found, plain[at:start])
         found += said
@@ -124,7 +124,7 @@ def _between_blanks(plain: str) -> tuple[str, ...]:
     if word.isascii() and word.isalpha():
         return _word_terms(word)
     found: list[str] = []
-    _add(found, plain)
+    _add(found, _without_commas(plain))
     return tuple(found)
 
 
@@ -156,7 +156,7 @@ def asked(text: str) -> tuple[str, ...]:
 
 def surfaces(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """The words of `text` (NFKC, case kept), each with its terms; words without terms are left out."""
-    shown = _plain(text)
+    shown = _without_commas(visible(text))
     found: list[tuple[str, tuple[str, ...]]] = []
     at = 0
     plain = simplified(shown)
@@ -182,9 +182,8 @@ def _surfaces(shown: str, plain: str) -> Iterator[tuple[str, tuple[str, ...]]]:
         yield from _LOANWORDS.found_in(run, own)
 
 
-def _plain(text: str) -> str:
-    """`text` as it is taken apart: NFKC, 1,000 as 1000."""
-    plain = visible(text)
+def _without_commas(plain: str) -> str:
+    """1,000 as 1000."""
     return _GROUPED_DIGITS.sub("", plain) if "," in plain else plain
 
 

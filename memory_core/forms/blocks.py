@@ -13,9 +13,10 @@ entries of their own.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date
+from itertools import accumulate, repeat
 from typing import NamedTuple
 
 _HEADING = re.compile(r"(#{1,6})(?:[ \t]+(.*?))?[ \t]*")
@@ -63,16 +64,13 @@ def newline_of(text: str) -> str:
 
 def lines_of(text: str, problems: list[str] | None = None) -> tuple[Line, ...]:
     """Every line, with fences and multi-line comments marked as inert; unclosed ones are reported, not obeyed."""
-    spans: list[tuple[int, int, str]] = []
-    at = 0
-    for raw in text.split("\n"):
-        line = raw.removesuffix("\r")
-        spans.append((at, at + len(line), line))
-        at += len(raw) + 1
-    if not any(sign in text for sign in _OPENING):  # most texts, and quickly told
-        return tuple([Line(start, end, line, False) for start, end, line in spans])
-    inert = _inert([span[2] for span in spans], problems if problems is not None else [])
-    return tuple(Line(start, end, line, mark) for (start, end, line), mark in zip(spans, inert, strict=True))
+    raws = text.split("\n")
+    plain = [raw.removesuffix("\r") for raw in raws] if "\r" in text else raws
+    starts = accumulate([len(raw) + 1 for raw in raws], initial=0)
+    inert: Iterable[bool] = repeat(False)
+    if any(sign in text for sign in _OPENING):  # few texts, and quickly told
+        inert = _inert(plain, problems if problems is not None else [])
+    return tuple([Line(at, at + len(line), line, mark) for at, line, mark in zip(starts, plain, inert, strict=False)])
 
 
 def blocks(text: str, problems: list[str]) -> Iterator[Block]:

@@ -89,6 +89,11 @@ class Units:
 @lru_cache(maxsize=256)
 def units_of(page: PageId, form: Form, text: str) -> Units:
     """The units of a page. Never raises. Remembered by the text, so that an unchanged page is taken apart once."""
+    return cut(page, form, text)
+
+
+def cut(page: PageId, form: Form, text: str) -> Units:
+    """The same, not remembered: for what is looked at once."""
     parsed = parse_records(text) if form not in _WITHOUT_RECORDS else None
     ours = [placed for placed in on_page(text, form) if _is_ours(placed.record)] if parsed else []
     day = _day_of(page)

@@ -199,6 +199,7 @@ def _view(handle: Handle, opened: OpenIndex, message: str) -> View:
         message=asked,
         matches=match(asked, opened.index, handle.table),
         pleasantry=asks_nothing(asked),
+        today=opened.today,
         journals=opened.journals,
     )
 

@@ -126,9 +126,8 @@ def excerpts(
     else:
         placed = yield from look(pages)
         shown = {page for page, _ in held}
-        found = rank(
-            [one for one in placed if one.page not in shown or (one.page, one.unit.mark) not in held], view.message
-        )
+        fresh = [one for one in placed if one.page not in shown or (one.page, one.unit.mark) not in held]
+        found = rank(fresh, view.message, view.today)
     need = min(shared_terms, len(frozenset(asked(view.message))))
     hits = strong([hit for hit in found if hit.shared >= need or is_near(hit)])
     return show_hits(view, tally, hits, f"search for the message, {len(hits)} matches", limit, limit_tokens)

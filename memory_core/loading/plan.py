@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from functools import lru_cache
 from typing import TypeAlias, TypeVar
 
@@ -125,6 +126,8 @@ class View:
     message: str
     matches: tuple[Match, ...]
     pleasantry: bool
+    today: date
+    """The scope's day, from which the days that the message names are seen."""
     journals: Mapping[Slot, PageId] = field(default_factory=dict)
 
 

@@ -140,7 +140,7 @@ def whole(view: View, tally: Tally, page: PageText, parts: Units, because: Becau
 
 def _by_search(view: View, tally: Tally, page: PageText, parts: Units, because: Because, limit_tokens: int) -> bool:
     """Show the matching records of a page, best first, in at most half of the budget; else its newest ones."""
-    hits = rank([Placed(page.page, unit) for unit in parts.units], view.message)
+    hits = rank([Placed(page.page, unit) for unit in parts.units], view.message, view.today)
     order = [hit.number for hit in strong(hits)] or _newest_first(view, page.page, parts.units)
     numbers = sorted(order)
     places = {number: place for place, number in enumerate(numbers)}
@@ -172,7 +172,7 @@ def fit_best(view: View, tally: Tally, page: PageId, parts: Units, limit_tokens:
 
 def wanted(view: View, page: PageId, parts: Sequence[Unit]) -> list[int]:
     """The numbers of a page's parts, best first: by the message, then the newest."""
-    best = [hit.number for hit in rank([Placed(page, unit) for unit in parts], view.message)]
+    best = [hit.number for hit in rank([Placed(page, unit) for unit in parts], view.message, view.today)]
     return list(dict.fromkeys([*best, *_newest_first(view, page, parts)]))
 
 

@@ -250,7 +250,8 @@ class IndexFile:
             went = self._take_away(held, replaced)
             came, standing = set[UnitRow](), _Standing(dict)
             for one in new:
-                came |= self._put(held, one, standing)
+                written = self._put(held, one, standing)
+                came.update(written if went else ())
             # In the order of their key: a tree that is filled from one end is not split and mended all over.
             rows = ((term, *one) for term in sorted(standing) for one in standing[term].items())
             held.executemany("INSERT INTO postings VALUES (?, ?, ?)", rows)
@@ -275,10 +276,11 @@ class IndexFile:
             held.execute("DELETE FROM sources WHERE id = ?", (source,))
         return went
 
-    def _put(self, held: sqlite3.Connection, source: Source, standing: _Standing) -> set[UnitRow]:
+    def _put(self, held: sqlite3.Connection, source: Source, standing: _Standing) -> Sequence[UnitRow]:
         """Add a source; its units. Where its terms stand is told in `standing`."""
-        parts = [part_of(one) for one in source.placed]
-        sha256 = source.placed[0].sha256 if source.placed else ""
+        placed = tuple(source.placed())
+        parts = [part_of(one) for one in placed]
+        sha256 = placed[0].sha256 if placed else ""
         spots, stands = json.dumps([spot_row(part.spot) for part in parts]), postings(parts)
         row = (
             held.execute(
@@ -287,11 +289,11 @@ class IndexFile:
             ).lastrowid
             or 0
         )
-        written = [unit_row(one) for one in source.placed]
+        written = [unit_row(one) for one in placed]
         held.executemany(_PUT_UNIT, [(row, at, *unit) for at, unit in enumerate(written)])
         for term, places in stands.items():
             standing[term][row] = places
-        return set(written)
+        return written
 
     def _ranked(
         self,

@@ -9,6 +9,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import date
+from itertools import count
 from typing import Any, TypeAlias
 
 from memory_core.forms.units import Unit
@@ -25,16 +26,20 @@ UnitRow: TypeAlias = tuple[str, str, str, str, str, int | None, str, str, str, i
 def postings(parts: Sequence[Part]) -> dict[str, bytes]:
     """Where each term stands: unit, position and weight. Between two runs, and in one that is not joined, a
     position is left out, so that no pair is made of what does not stand together."""
-    found: defaultdict[str, list[int]] = defaultdict(list)
+    found: defaultdict[str, array[int]] = defaultdict(_no_places)
     for number, part in enumerate(parts):
         position = number << POSITION_BITS
         for run in part.runs:
-            place, step = position << WEIGHT_BITS | run.weight, (1 if run.joined else 2) << WEIGHT_BITS
-            for term in run.terms:
+            step = 1 if run.joined else 2
+            first = position << WEIGHT_BITS | run.weight
+            for term, place in zip(run.terms, count(first, step << WEIGHT_BITS), strict=False):
                 found[term].append(place)
-                place += step
-            position = (place >> WEIGHT_BITS) + 1
-    return {term: array("Q", places).tobytes() for term, places in found.items()}
+            position += step * len(run.terms) + 1
+    return {term: places.tobytes() for term, places in found.items()}
+
+
+def _no_places() -> array[int]:
+    return array("Q")
 
 
 def spot_row(spot: Spot) -> list[object]:

@@ -22,14 +22,18 @@ from memory_core.terms import terms
 QUESTION = ("?", "？")
 _TITLE = 3
 _NUMBER = re.compile(r"\d")
+_TIMES = frozenset(
+    terms(
+        "yesterday today tonight tomorrow week weekend month year ago last next recently since night morning evening "
+        "summer winter spring autumn monday tuesday wednesday thursday friday saturday sunday january february march "
+        "april june july august september october november december gestern heute morgen woche monat jahr montag "
+        "dienstag mittwoch donnerstag freitag samstag sonntag januar februar märz mai juni juli oktober dezember"
+    )
+)
+"""Terms that name a time; May is more often a verb."""
 _TIME = re.compile(
-    r"\b(?:yesterday|today|tonight|tomorrow|weeks?|weekends?|months?|years?|ago|last|next|recently|since|night|morning"
-    r"|evening|summer|winter|spring|autumn|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april"
-    r"|may|june|july|august|september|october|november|december|gestern|heute|morgen|woche|monat|jahr|(?:mon|diens"
-    r"|donners|frei|sams|sonn)tag|mittwoch|januar|februar|märz|mai|juni|juli|oktober|dezember)\b|"
     r"[昨今明前后後]天|[昨今明]日|[上下这這本]个?個?(?:周|週|月|星期|礼拜)|[去今明]年|[先今来]週|星期|[月火水木金土日]曜|\d\s?[年月日号號点點]"
 )
-"""Of a text in lower case: to leave that to the pattern takes many times as long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +78,7 @@ def part_of(placed: Placed) -> Part:
         _speaker(unit.said_by),
         unit.body.endswith(QUESTION),
         _NUMBER.search(unit.body) is not None,
-        _TIME.search(unit.body.lower()) is not None,
+        _names_a_time(unit.body, body.terms),
     )
     return Part(spot, (title, body, Run(terms(unit.words), joined=False)))
 
@@ -126,6 +130,11 @@ def _body(unit: Unit, *, said: bool) -> str:
     if said:
         return f"{unit.said_by}: {unit.body}"
     return f"{unit.body} {unit.source}" if unit.record else unit.text
+
+
+def _names_a_time(text: str, own: Sequence[str]) -> bool:
+    """Does a text with these terms name a time?"""
+    return not _TIMES.isdisjoint(own) or (not text.isascii() and _TIME.search(text) is not None)
 
 
 @lru_cache(maxsize=1024)

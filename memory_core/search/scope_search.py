@@ -176,7 +176,7 @@ class ScopeSearch:
             if read is not None:
                 unsure = "" if _settled(states[page], now_ns) else "?"
                 form = self._table.rule(page).form
-                new.append(await asyncio.to_thread(page_source, read, form, mark + unsure))
+                new.append(page_source(read, form, mark + unsure))
         return new
 
     async def _talks(self, known: Known, transcript: TranscriptState, new: list[Source]) -> set[str]:
@@ -229,7 +229,7 @@ async def gather(store: Store, table: Table, pages: Iterable[PageId], unread: li
             unread.append(str(failed))
             continue
         if read is not None:
-            placed += page_source(read, table.rule(page).form, "").placed
+            placed += page_source(read, table.rule(page).form, "").placed()
     return tuple(placed)
 
 

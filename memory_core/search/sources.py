@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 
 from memory_core.asking import is_question
 from memory_core.clock import day_in
-from memory_core.forms.units import Unit, said_on, units_of
+from memory_core.forms.units import Unit, cut, said_on, units_of
 from memory_core.ids import Conversation, PageId
 from memory_core.layouts import Form, Table
 from memory_core.ledger.transcript import Line
@@ -39,12 +39,16 @@ _INDENTED = "\n  "
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One source as it stands in the index: what it is called, in which state, and its units in order."""
+    """One source as it stands in the index: what it is called, and in which state.
+
+    `placed` takes it apart, into its units in order: when it is its turn, since of a large memory all units at once
+    are many.
+    """
 
     place: str
     page: PageId
     mark: str
-    placed: tuple[Placed, ...]
+    placed: Callable[[], Iterable[Placed]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +88,13 @@ def mark_of(state: State) -> str:
 
 def page_source(read: PageText, form: Form, mark: str) -> Source:
     """A page as a source."""
-    units = units_of(read.page, form, read.text).units
-    return Source(read.page, read.page, mark, tuple(Placed(read.page, unit, read.stamp.sha256) for unit in units))
+    taken_apart = cut if form is Form.ARCHIVE else units_of  # an archive is not loaded as well
+
+    def placed() -> Iterator[Placed]:
+        units = taken_apart(read.page, form, read.text).units
+        return (Placed(read.page, unit, read.stamp.sha256) for unit in units)
+
+    return Source(read.page, read.page, mark, placed)
 
 
 def is_talk(place: str) -> bool:
@@ -111,9 +120,12 @@ def pieces(lines: Sequence[Line], begun: Begun | None = None) -> tuple[Piece, ..
 
 def talk_source(piece: Piece, entries: Mapping[int, Entry], zone: tzinfo) -> Source:
     """A piece of a talk as a source: what persons and other bots said in it."""
-    said = (entries[seq] for seq in piece.seqs if seq in entries)
-    placed = (_line(entry, piece.talk, zone) for entry in said if _tells(entry.message))
-    return Source(piece.place, TALK, piece.mark, tuple(placed))
+
+    def placed() -> Iterator[Placed]:
+        said = (entries[seq] for seq in piece.seqs if seq in entries)
+        return (_line(entry, piece.talk, zone) for entry in said if _tells(entry.message))
+
+    return Source(piece.place, TALK, piece.mark, placed)
 
 
 def _tells(message: Message) -> bool:

@@ -67,7 +67,7 @@ def held_room(turns: tuple[Turn, ...]) -> Held:
     placed: list[Placed] = []
     for number, message in enumerate(messages(turns)):
         piece = Piece(":", turns[number].session, "", (number,))
-        placed += talk_source(piece, {number: Entry(number, message)}, UTC).placed
+        placed += talk_source(piece, {number: Entry(number, message)}, UTC).placed()
     return held(placed)
 
 

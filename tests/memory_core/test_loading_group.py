@@ -103,6 +103,18 @@ async def test_p2_is_read_by_search_and_the_newest_come_where_nothing_matches() 
     assert newest.text.index("Redis") < newest.text.index("Fridays") < newest.text.index("Ubuntu")
 
 
+@pytest.mark.parametrize(("said", "wanted"), [("on March 12", "2026-03-12"), ("three weeks ago", "2026-03-16")])
+@pytest.mark.asyncio
+async def test_a_day_that_the_message_names_is_seen_from_the_day_of_the_scope(said: str, wanted: str) -> None:
+    days = [f"2026-03-{day:02}" for day in range(31, 8, -1)]
+    page = "# Experience\n\n" + "\n".join(record(day, f"Runner {at}", "It broke.") for at, day in enumerate(days))
+    workspace = group(experience=page, index=index_text("runner | experience.md | P2", head="memory_budget: 500\n"))
+    shown = (await workspace.ask(BUILD, f"which runner broke {said}?")).loaded[-1].text
+    assert wanted in shown
+    assert sum(day in shown for day in days) < len(days)
+    assert wanted not in (await workspace.ask(BUILD, "which runner broke?")).loaded[-1].text
+
+
 @pytest.mark.asyncio
 async def test_p2_takes_at_most_half_of_the_budget() -> None:
     many = "# Experience\n\n" + "\n".join(

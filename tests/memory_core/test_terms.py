@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_core.pleasantry import is_pleasantry
-from memory_core.script import fold
-from memory_core.terms import _add, _plain, _stem, asked, surfaces, terms
+from memory_core.script import fold, visible
+from memory_core.terms import _add, _stem, _without_commas, asked, surfaces, terms
 from memory_core.text import one_line
 from tests.scale import scale
 
@@ -214,5 +214,5 @@ def test_threads_do_not_take_each_others_words() -> None:
 @settings(max_examples=scale(2000), deadline=None)
 def test_no_token_goes_over_a_blank(text: str) -> None:
     whole: list[str] = []
-    _add(whole, _plain(text))
+    _add(whole, _without_commas(visible(text)))
     assert terms(text) == tuple(whole)

@@ -8,6 +8,7 @@ import sqlite3
 import sys
 from dataclasses import asdict
 from datetime import date
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -45,12 +46,12 @@ def sources(draw: st.DrawFn) -> list[Source]:
         page = PageId(f"projects/p{number}")
         lines = draw(st.lists(st.tuples(TEXT, TEXT, st.booleans(), st.integers(1, 28)), max_size=5))
         placed = tuple(_unit(page, *line, at) for at, line in enumerate(lines))
-        found.append(Source(page, page, "1", placed))
+        found.append(Source(page, page, "1", partial(tuple, placed)))
     for number in range(draw(st.integers(0, 2))):
         said = draw(st.lists(st.tuples(TEXT, st.sampled_from(["ana", "bo"]), st.booleans()), min_size=1, max_size=6))
         place = f":console:x/{number:012}"
         placed = tuple(_said(place, at, *line) for at, line in enumerate(said))
-        found.append(Source(place, TALK, "1", placed))
+        found.append(Source(place, TALK, "1", partial(tuple, placed)))
     return sorted(found, key=lambda one: one.place)
 
 
@@ -70,7 +71,7 @@ def _said(talk: str, at: int, text: str, who: str, asks: bool) -> Placed:
 def test_the_file_says_what_ranking_says(made: list[Source], words: str) -> None:
     index = IndexFile(None, "test")
     index.update((), made, NOTHING)
-    placed = [one for source in made for one in source.placed]
+    placed = [one for source in made for one in source.placed()]
     ready, wanted = held(placed), question(words, date(2026, 4, 6))
     ranked = scores(ready.shelf, ready.places(wanted), wanted) if placed else {}
     expected = {
@@ -94,12 +95,12 @@ def test_every_share_of_a_score_stands_in_the_file() -> None:
     talk = tuple(_said(":console:x/1", at, *line) for at, line in enumerate(lines))
     page = PageId("experience")
     made = [
-        Source(":console:x/1", TALK, "1", talk),
-        Source(page, page, "1", (_unit(page, "redis deploy", "friday", True, 6, 0),)),
+        Source(":console:x/1", TALK, "1", partial(tuple, talk)),
+        Source(page, page, "1", lambda: (_unit(page, "redis deploy", "friday", True, 6, 0),)),
     ]
     index = IndexFile(None, "test")
     index.update((), made, NOTHING)
-    ready = held([one for source in made for one in source.placed])
+    ready = held([one for source in made for one in source.placed()])
     wanted = question("when did ana do the job of redis deploy on 2026-03-06?")
     looked_at, told = shares(ready.shelf, ready.places(wanted), wanted)
     heard = {name for name, share in told.items() if any(share.values.get(number) for number in looked_at)}
@@ -132,7 +133,7 @@ def test_what_is_not_wanted_is_no_hit() -> None:
     for one in (page, other):
         text = "# X\n\n- redis for the cache\n"
         placed = tuple(Placed(one, unit) for unit in units_of(one, Form.ADDED, text).units)
-        index.update((), [Source(one, one, "1", placed)], NOTHING)
+        index.update((), [Source(one, one, "1", partial(tuple, placed))], NOTHING)
     assert {hit.placed.page for hit in index.search(question("redis"), lambda one: True, 9)} == {page, other}
     assert {hit.placed.page for hit in index.search(question("redis"), lambda one: one != other, 9)} == {page}
     assert len(index.search(question("redis"), lambda one: True, 1)) == 1

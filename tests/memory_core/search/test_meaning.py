@@ -8,6 +8,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from datetime import UTC
+from functools import partial
 from itertools import accumulate
 from pathlib import Path
 
@@ -70,8 +71,8 @@ def test_the_file_says_what_pure_fusion_says(made: list[Source], words: str, fil
     embedder = WordEmbedder()
     index = IndexFile(None, "test", Vectors(embedder))
     index.update((), made, NOTHING)
-    placed = [one for source in made for one in source.placed]
-    starts = list(accumulate((len(source.placed) for source in made), initial=0))
+    placed = [one for source in made for one in source.placed()]
+    starts = list(accumulate((len(tuple(source.placed())) for source in made), initial=0))
     embedded = {starts[one.source - 1] + one.number for one in index.without_vectors(filled)}
     _filled(index, embedder, filled)
     wanted = question(words)
@@ -130,7 +131,7 @@ def test_only_what_is_wanted_has_a_place(wanted: str) -> None:
 def _page(page: str) -> Source:
     text = "# X\n\n- redis for the cache\n- lunch on friday\n"
     units = units_of(PageId(page), Form.ADDED, text).units
-    return Source(page, PageId(page), "1", tuple(Placed(PageId(page), unit) for unit in units))
+    return Source(page, PageId(page), "1", lambda: tuple(Placed(PageId(page), unit) for unit in units))
 
 
 # -- what a person notices -------------------------------------------------------------------------------------------
@@ -373,4 +374,4 @@ def _talk(lines: list[str]) -> Source:
         )
         for at, text in enumerate(lines)
     ]
-    return Source(":a", TALK, "1", tuple(placed))
+    return Source(":a", TALK, "1", partial(tuple, placed))
