@@ -218,9 +218,10 @@ def _cue_hits(said: _Said, lexicon: str, used: set[str]) -> list[_Hit]:
     for cue in cues_near(lexicon, said.positions, said.folded):
         if not (cue.stands_in(said.folded) if cue.piece else _side_by_side(said, cue.terms)):
             continue
-        if not cue.terms or not used.issuperset(cue.terms):
-            hits.append(_Hit(cue.shown, cue.weight, frozenset(cue.terms)))
-            used = used | set(cue.terms)
+        means = cue.means()
+        if not means or not used.issuperset(means):
+            hits.append(_Hit(cue.shown, cue.weight, frozenset(means)))
+            used = used | set(means)
     return hits
 
 
