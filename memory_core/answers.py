@@ -119,9 +119,9 @@ def undone_text(undone: Undone) -> str:
 def _noted_undone(undone: Undone) -> str:
     """What is said of something that was written when it was said, and is taken back: all that one message said."""
     named = [f"{noun(Kind(k)) if k in set(Kind) else k}{f' “{title}”' if title else ''}" for k, title in undone.noted]
-    what = " and the ".join(named)
+    what = f"the {' and the '.join(named)}" if any(named) else "with a message that was changed or deleted since"
     done = undone.pages or not undone.kept
-    lines = [f"Taken back: what was noted last, the {what}." if done else f"Not taken back: the {what}, noted last."]
+    lines = [f"Taken back: what was noted last, {what}." if done else f"Not taken back: {what}, noted last."]
     if undone.pages:
         lines.append(f"{', '.join(undone.pages)} {'is' if len(undone.pages) == 1 else 'are'} as before it.")
     if undone.kept:

@@ -32,7 +32,7 @@ OPENED_BY = (
     f"CASE WHEN ?{{0}} IN ('', substr(openings, -{OPENING}, {OPENING_NAME})) THEN openings "
     f"ELSE substr(openings || ?{{0}} || printf('%012d%012d', arrived, revised), -{OPENING * _OPENINGS}) END"
 )
-"""A scope's openings with the one of that name (none for '') as the last, and the state in which it found the scope."""
+"""A scope's openings with the one of that name (none for '') as the last, and what state it found."""
 _KEEP_SCOPE = f"""INSERT INTO scopes (scope, owner, arrived, openings) VALUES (?1, ?2, ?3, ?5)
     ON CONFLICT DO UPDATE SET owner = ?2, arrived = max(arrived, ?3), openings = {OPENED_BY.format(4)}
     WHERE owner <> ?2 OR arrived < ?3"""  # noqa: S608  # our own constant

@@ -8,8 +8,8 @@
 A message that was deleted or erased is in none of them. Seqs and ids of texts belong to one ledger file: after
 another one was put in its place (a backup, one begun anew) they say nothing about what was derived from the first. So
 a state names by which openings of the ledger (one each time a program opens the file) the transcript was written, and
-from where on: a backup that was made while the first was still written to shares the name of its opening, and what the
-first said after it is told by where the next one began.
+from where on: a backup that was made while the first was still written to shares the name of its opening, and what
+the first said after it is told by where the next one began.
 """
 
 from __future__ import annotations
