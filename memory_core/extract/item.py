@@ -113,7 +113,8 @@ def _apart(old: Item, new: Item) -> bool:
     had, has = (one.words | _letters(one) for one in (old, new))
     if not (had - has and has - had):
         return False
-    changed = _unvalued(old) == _unvalued(new)
+    before, now = _unvalued(old), _unvalued(new)
+    changed = before <= now or now <= before
     if old.finding.kind in WORKING and changed:
         return not any(one.finding.due or _MOMENT.search(one.finding.text) for one in (old, new))
     return old.at == new.at and not changed
@@ -124,9 +125,9 @@ def _letters(item: Item) -> frozenset[str]:
     return frozenset(word for word in _WORD.findall(item.finding.text)[1:] if len(word) <= 2 and word.isupper())
 
 
-def _unvalued(item: Item) -> list[str]:
+def _unvalued(item: Item) -> frozenset[str]:
     """The words of its text without its numbers."""
-    return _WORD.findall(_DIGITS.sub("", item.finding.text.casefold()))
+    return frozenset(_WORD.findall(_DIGITS.sub("", item.finding.text.casefold())))
 
 
 def _replaces(old: frozenset[str], new: frozenset[str], own: int) -> bool:

@@ -110,7 +110,7 @@ async def gather(
     stands = retracted() if written else {}
     told = {key: {one.text for one in passed_of(way)} for key, way in ways.items()}
     # A message that corrected itself before anything was written took nothing back of what was.
-    taken_back = {key for key, still in stands.items() if key not in told or not told[key] <= still}
+    taken_back = {key for key, still in stands.items() if key not in told or not told[key] <= set(still)}
     taken_back &= {one.message for one in written}
     changes = await ledger.changed()
     deleted = frozenset(change.message for change in changes if change.deleted)
