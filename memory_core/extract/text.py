@@ -8,8 +8,8 @@ What stays is cut into sentences; long quoted spans inside one are blanked for m
 A heading line (`Decisions:`, `TODO:`) in front of a list lends its words to each of the list's lines.
 
 Everything here is linear in the length of the text, and never raises; texts are cut at `TEXT_LIMIT` characters,
-sentences longer than `SENTENCE_LIMIT` are taken for pasted prose and left out, unless they are labelled: then they are
-cut there, with a mark; after `SENTENCES` nothing is read.
+sentences longer than `SENTENCE_LIMIT` are taken for pasted prose and left out, but labelled ones are cut there with a
+mark; after `SENTENCES` nothing is read.
 """
 
 from __future__ import annotations
