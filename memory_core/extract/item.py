@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from memory_core.extract.cue import Firmness
 from memory_core.extract.finding import DECIDING, WORKING, Finding
+from memory_core.extract.numbers import other_work
 from memory_core.extract.words import overlap, shared, topic
 from memory_core.ids import PersonKey
 from memory_core.layouts import Kind
@@ -24,8 +25,6 @@ _SAME = 0.6
 _LONG, _OWN = 5, 2
 _WORD = re.compile(r"\w+")
 _DIGITS = re.compile(r"\d+")
-_MOMENT = re.compile(r"\d:\d|\d[./-]\d|\d ?(?:[ap]\.?m\b|h\b|uhr\b|[点時时月日号])", re.IGNORECASE)
-"""A day or an hour."""
 _VALUE = re.compile(r"\d[\d.:,/-]*\d|\d")
 
 
@@ -93,6 +92,8 @@ def same_fact(old: Item, new: Item) -> bool:
         return False
     if old.finding.status == "done" and new.finding.status != "done":
         return False
+    if old.finding.kind in WORKING and other_work(old.finding.text, new.finding.text):
+        return False
     if old.finding.settles and new.finding.settles and _apart(old, new):
         return False
     common = shared(old.words, new.words)
@@ -107,17 +108,15 @@ def _apart(old: Item, new: Item) -> bool:
     """Two statements that stand side by side, as in a list, each with something that the other lacks.
 
     In one message nobody says the same twice in other words: `decision: team A owns the shop`, `decision: team B owns
-    the blog`. Only the same words with another number are a change (`we run 3 … no: we run 4 …`), and of tasks not
-    even those, whoever told them when: `fix bug 1023` and `fix bug 1024` are two, unless a day or hour is moved.
+    the blog`. Only the same words with another number are a change (`we run 3 …`, `we run 4 …`).
     """
+    if old.at != new.at or new.finding.status == "done":
+        return False
     had, has = (one.words | _letters(one) for one in (old, new))
     if not (had - has and has - had):
         return False
     before, now = _unvalued(old), _unvalued(new)
-    changed = before <= now or now <= before
-    if old.finding.kind in WORKING and changed:
-        return not any(one.finding.due or _MOMENT.search(one.finding.text) for one in (old, new))
-    return old.at == new.at and not changed
+    return not (before <= now or now <= before)
 
 
 def _letters(item: Item) -> frozenset[str]:
