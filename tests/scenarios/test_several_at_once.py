@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.scenarios.recording import Spot
-from tests.scenarios.stage import ANA, BEN, Stage, channel, direct, stage
+from tests.scenarios.stage import ANA, BEN, Stage, channel, direct, pages, stage
 
 pytestmark = pytest.mark.asyncio
 
@@ -17,15 +17,6 @@ DM = direct(9, ANA)
 SAID = (
     "Decision: Redis for the session cache.\nTODO: @ben renews the certificate\nDecision: Kafka for the event stream"
 )
-
-
-def _pages(folder: Path) -> dict[str, bytes]:
-    """Every page, byte for byte, without what is derived and what tells of flushes."""
-    found = {}
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and ".remem" not in path.parts and path.name != "flush-state.json":
-            found[str(path.relative_to(folder))] = path.read_bytes().partition(b"<!-- remem:catalogue")[0]
-    return found
 
 
 def _tasks(on: Stage) -> list[str]:
@@ -62,7 +53,7 @@ async def test_one_undo_takes_all_of_it_back_and_says_so(tmp_path: Path, spot: S
         if spot is not DM:
             await on.enter(BUILD)
         await on.says(spot, ANA, "we decided to keep PostgreSQL for the orders")
-        before = _pages(tmp_path)
+        before = pages(tmp_path)
         await on.says(spot, ANA, SAID)
         if saved:
             await on.command(spot, ANA)
@@ -72,10 +63,10 @@ async def test_one_undo_takes_all_of_it_back_and_says_so(tmp_path: Path, spot: S
             "Taken back: what was noted last, the decision “Redis for the session cache” and the"
         )
         assert "task “renews the certificate” and the decision “Kafka for the event stream”." in answer
-        assert _pages(tmp_path) == before
+        assert pages(tmp_path) == before
         await on.says(spot, ANA, "what about the weather?")
         await on.command(spot, ANA)
-        left = "".join(page.decode() for page in _pages(tmp_path).values())
+        left = "".join(page.decode() for page in pages(tmp_path).values())
         assert all(word not in left for word in ("Redis", "certificate", "Kafka"))
 
 
@@ -104,7 +95,7 @@ async def test_an_edit_and_a_deletion_on_the_platform(tmp_path: Path, saved: boo
         await on.command(BUILD, ANA)
         assert await _titles(on) == ["Pulsar for the event stream", "Redis for the session cache"]
         assert _tasks(on) == ["renews the certificate"]
-        left = "".join(page.decode() for page in _pages(tmp_path).values())
+        left = "".join(page.decode() for page in pages(tmp_path).values())
         assert all(word not in left for word in ("Kafka", "Terraform", "Go for"))
 
 
