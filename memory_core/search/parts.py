@@ -20,6 +20,7 @@ from memory_core.ranking import Places, Question, Shelf, Spot, holding_of, pairs
 from memory_core.terms import terms
 
 QUESTION = ("?", "？")
+"""How a question ends."""
 _TITLE = 3
 _NUMBER = re.compile(r"\d")
 _TIMES = frozenset(
