@@ -101,7 +101,7 @@ def test_words_that_say_little_leave_it_to_meaning_and_words_that_say_much_do_no
     a_name = {0: Score(2.0, 1), 1: Score(1.8, 1), 2: Score(1.6, 1)}  # every line that Anna says shares her name
     assert _fused(a_name, [2, 3, *others, 1, 0])[0] == 2
     sentence = {0: Score(2.0, 6), 1: Score(1.9, 5), 2: Score(1.3, 5)}
-    assert _fused(sentence, [2, 3, *others, 1, 0])[:3] == (0, 1, 2)
+    assert _fused(sentence, [1, 2, 3, *others, 0])[:3] == (0, 1, 2)
     alike = {0: Score(2.0, 6), 1: Score(1.995, 6), 2: Score(1.3, 5)}
     assert _fused(alike, [1, 2, 3, *others, 0])[0] == 1
 
