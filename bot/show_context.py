@@ -12,10 +12,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.tree import Tree
 
-from adapters.rooms import Rooms
 from bot.reading import KNOWN, host_zone, reading, settings_for
 from bot.settings import Settings
-from bot.welcoming import owners
 from memory_core.disclosure import Disclosure, Loaded
 from memory_core.errors import BadInput
 from memory_core.friendly_name import slug
@@ -68,14 +66,17 @@ async def scope_named(room: str, names: Names, settings: Settings, groups: tuple
 
     Raises BadInput, NamesDamaged.
     """
+    if room != "dm" and ":" not in room:
+        bare = room.lstrip("#")
+        return GroupScope(bare if bare in groups else slug(bare) or bare)
+    from adapters.rooms import Rooms  # a group is found without what the platforms bring with them
+    from bot.welcoming import owners
+
     keys = owners(settings)
     if room == "dm":
         return DirectScope(keys[0], owner=True)
-    if ":" in room:
-        name = await names.lookup(RoomKey(room))
-        return GroupScope(name) if name is not None else Rooms(names, keys).person(PersonKey(room))
-    bare = room.lstrip("#")
-    return GroupScope(bare if bare in groups else slug(bare) or bare)
+    name = await names.lookup(RoomKey(room))
+    return GroupScope(name) if name is not None else Rooms(names, keys).person(PersonKey(room))
 
 
 def tree(message: str, disclosure: Disclosure) -> Tree:

@@ -8,6 +8,7 @@ question mark out (in a DM nearly always), so the words tell as well. A statemen
 from __future__ import annotations
 
 import re
+from functools import cache
 
 _TO_US = re.compile(r"^(?:\s*@\S+[\s,:，：]*)+")
 _MARK = re.compile(r"[?？][\W_]*$")
@@ -15,23 +16,23 @@ _IS = (
     r"(?:is|are|was|were|do|does|did|will|would|can|could|should|shall|may|has|have|had|isn['’]?t|aren['’]?t"
     r"|doesn['’]?t|don['’]?t|didn['’]?t)\b"
 )
-_WORDS = re.compile(
+_WORDS = (
     rf"(?:who|what|which|whose|where|when|why|how)(?:['’]?s\b|['’]?re\b|(?!\s+(?:we|i|you|he|she|they|it|to|the|a|an)\b)"
     rf"(?:\s+[\w'’.-]+){{0,3}}?\s+{_IS})"
     rf"|(?:who|which)\s+(?!of\b)\w+(?:\s+\w+){{0,6}}$"
     rf"|(?!do\s+(?:it|the|this|that|our|my)\b){_IS}\s+(?:we|i|you|he|she|they|it|there|the|this|that|our|my|any|anyone|anybody|somebody|someone)\b"
     r"|(?:please\s+)?(?:tell|show|remind)\s+(?:me|us)\b|(?:any(?:one|body)?\s+)?(?:idea|know)s?\s+(?:who|what|where|when|why|how)\b"
-    r"|(?:wer|was|wann|wo|warum|wieso|wie|welche[rsn]?)\s+(?:\w+\s+){0,2}?(?:ist|sind|war|waren|hat|haben|wird|werden|kann|machen|nutzen)\b",
-    re.IGNORECASE,
+    r"|(?:wer|was|wann|wo|warum|wieso|wie|welche[rsn]?)\s+(?:\w+\s+){0,2}?(?:ist|sind|war|waren|hat|haben|wird|werden|kann|machen|nutzen)\b"
 )
-_CHINESE = re.compile(
+_CHINESE = (
     r"(?:[吗嘛呢]|什么|什麼|谁|誰|哪[里裡个個些儿兒天]?|多少|几点|幾點|何时|怎么样|怎麼樣|为什么|為什麼)[。.!！~\s]*$"
 )
-_CHINESE_START = re.compile(r"(?:请问|請問|什么时候|什麼時候|为什么|為什麼|怎么|怎麼|谁[是在]|誰[是在]|哪[个個里裡])")
-_JAPANESE = re.compile(
-    r"(?:です|ます|でした|ました|ません|でしょう|の|だっけ)?か[。.!！\s]*$|(?:だっけ|教えて(?:ください|下さい)?)[。.!！\s]*$"
+_CHINESE_START = r"(?:请问|請問|什么时候|什麼時候|为什么|為什麼|怎么|怎麼|谁[是在]|誰[是在]|哪[个個里裡])"
+_JAPANESE = (
+    r"(?:です|ます|でした|ました|ません|でしょう|の|だっけ)?か[。.!！\s]*$|"
+    r"(?:だっけ|教えて(?:ください|下さい)?)[。.!！\s]*$"
 )
-_KOREAN = re.compile(r"(?:나요|까요|니까|인가요|뭐야|뭐예요|무엇인가|언제야|어디야|알려\s?줘|알려\s?주세요)[.!~\s]*$")
+_KOREAN = r"(?:나요|까요|니까|인가요|뭐야|뭐예요|무엇인가|언제야|어디야|알려\s?줘|알려\s?주세요)[.!~\s]*$"
 _LONGEST = 200
 """What is longer tells something, whatever it begins with."""
 
@@ -43,7 +44,16 @@ def is_question(text: str) -> bool:
         return True
     if len(said) > _LONGEST or "\n" in said:
         return False
-    whole = _WORDS.match(said) is not None and not re.search(r"[.:;!]\s+\S", said)
+    words, chinese_start, *ends = _forms()
+    whole = words.match(said) is not None and not re.search(r"[.:;!]\s+\S", said)
+    return whole or any(end.search(said) for end in ends) or bool(chinese_start.match(said))
+
+
+@cache
+def _forms() -> tuple[re.Pattern[str], ...]:
+    """Compiled (some milliseconds) with the first message without a mark; who only reads pages needs none of them."""
     return (
-        whole or any(form.search(said) for form in (_CHINESE, _JAPANESE, _KOREAN)) or bool(_CHINESE_START.match(said))
+        re.compile(_WORDS, re.IGNORECASE),
+        re.compile(_CHINESE_START),
+        *map(re.compile, (_CHINESE, _JAPANESE, _KOREAN)),
     )

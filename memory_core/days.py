@@ -16,6 +16,7 @@ from calendar import monthrange
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import cache
 
 _LATE_DAYS = 7
 _LATE, _MONTH_OF_DAY = 0.8, 0.5
@@ -58,13 +59,12 @@ _DATED = (
     rf"(?<!\d){_YEAR}(?!-\d)年?",
 )
 """From the most telling to the least; what one has read is not read again."""
-_READ = tuple(re.compile(pattern) for pattern in _DATED)
 
 _HINT = re.compile(
-    r"\d|\b(?:jan|feb|mar|mär|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez|yester|today|this|last|letzte|gestern|heute"
+    r"\d|\b(?:jan|feb|mar|mär|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec(?!i)|dez|yester|today|this|last|letzte|gestern|heute"
     r"|vor)|ago\b|[天日周週月年前]"
 )
-"""Without any of these a text names no day."""
+"""Without any of these a text names no day. To decide is no December."""
 _NUMBERS = {
     name: number
     for number, names in enumerate(("a an one 一", "two 两 兩 二", "three 三"), 1)
@@ -128,8 +128,14 @@ def worth(found: tuple[Span, ...], at: float) -> float:
     return max((span.worth for span in found if span.first <= at < span.last + 1), default=0.0)
 
 
+@cache
+def _patterns() -> tuple[re.Pattern[str], ...]:
+    """Compiled when a text has what may be a day: most have none."""
+    return tuple(map(re.compile, _DATED))
+
+
 def _dated(text: str, today: date | None) -> Iterator[Span]:
-    for pattern in _READ:
+    for pattern in _patterns():
         matches = list(pattern.finditer(text))
         for match in matches:
             named = match.groupdict()

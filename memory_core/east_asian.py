@@ -16,13 +16,12 @@ A lone character stays as it is.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 from operator import add
 
 _HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff"
-_KANA_OR_HANGUL = re.compile("[\u3041-\u30ff\uac00-\ud7a3]")
 _HANGUL = "\uac00"
-_SEGMENT = re.compile(f"([{_HAN}]+)([\u3041-\u309f]*)|([\u3041-\u309f]+|[\u30a1-\u30ff\u31f0-\u31ff]+|.)", re.DOTALL)
 _ENDING = frozenset("いきぎしちびみりえけげせべめれ")
 """The endings that a verb has within a compound. は, が, に, の and their like are words between two others."""
 _WORDS = frozenset("はがをにのとでもへやかな")
@@ -46,12 +45,30 @@ _FINALS = frozenset({4, 8, 16, 17, 20})
 _VOWELS = {1: 0, 6: 20, 9: 8, 10: 11, 14: 13}
 """What an ending makes of a stem's vowel, taken back: 해, 려, 와, 돼, 줘 to 하, 리, 오, 되, 주."""
 _HANGUL_FIRST, _HANGUL_COUNT = 0xAC00, 11172
-_STEMS = {_HANGUL_FIRST + syllable: _HANGUL_FIRST + _stem_of(syllable) for syllable in range(_HANGUL_COUNT)}
+
+
+@cache
+def _stems() -> Mapping[int, int]:
+    """For str.translate: every syllable as it stands in a verb's stem."""
+    return {_HANGUL_FIRST + syllable: _HANGUL_FIRST + _stem_of(syllable) for syllable in range(_HANGUL_COUNT)}
+
+
+@cache
+def _kana_or_hangul() -> re.Pattern[str]:
+    """Like the next one not compiled at import: both take a millisecond each, and most rooms never need them."""
+    return re.compile("[\u3041-\u30ff\uac00-\ud7a3]")
+
+
+@cache
+def _segment() -> re.Pattern[str]:
+    """Chinese characters and the hiragana after them, or a stretch of one kind of kana, or one other character."""
+    kana = "[\u3041-\u309f]+|[\u30a1-\u30ff\u31f0-\u31ff]+"
+    return re.compile(f"([{_HAN}]+)([\u3041-\u309f]*)|({kana}|.)", re.DOTALL)
 
 
 def cut(run: str, own: Sequence[str]) -> Sequence[str]:
     """The terms of a run whose Chinese characters are in one form already, in order; `own` are its pairs."""
-    other = _KANA_OR_HANGUL.search(run)
+    other = _kana_or_hangul().search(run)
     if other is None:
         return own
     return _japanese(run) if other[0] < _HANGUL else _korean(run)
@@ -63,14 +80,14 @@ def pairs(run: str) -> tuple[str, ...]:
 
 
 def _korean(run: str) -> tuple[str, ...]:
-    found = pairs(run[0] + run[1:].translate(_STEMS))
+    found = pairs(run[0] + run[1:].translate(_stems()))
     return (*found, run[0]) if len(run) == 2 and run[1] in _BETWEEN else found
 
 
 def _japanese(run: str) -> list[str]:
     found: list[str] = []
     before = ""
-    for chinese, ending, other in _SEGMENT.findall(run):
+    for chinese, ending, other in _segment().findall(run):
         if not chinese:
             before = ""
             found += _alone(other)

@@ -78,9 +78,11 @@ RECENT_DAYS = 14
 async def open_index(handle: Handle) -> OpenIndex | None:
     """Read the scope's index; None where there is none on disk (then nothing may be read). Raises StoreError."""
     read = await handle.store.read(INDEX)
-    if read is not None and zone_names.must_load(read.text):
-        await asyncio.to_thread(zone_names.load)
-    return None if read is None else OpenIndex(read, parse(read.text, handle.table), handle)
+    if read is None:
+        return None
+    if zone_names.must_read(read.text):  # files, and so no work for the event loop
+        return OpenIndex(read, await asyncio.to_thread(parse, read.text, handle.table), handle)
+    return OpenIndex(read, parse(read.text, handle.table), handle)
 
 
 async def has_index(handle: Handle) -> bool:

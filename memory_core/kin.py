@@ -1,10 +1,11 @@
 """Words of one field: who asks for somebody's job may mean the line that says nurse is her profession. Pure.
 
 A line of the table names a word and its kin: the first is kin of each of the others and these of the first, not the
-others of each other. It is everyday knowledge, not what some data set asks: a person asks in other words than the
-answer's, and often for a kind of thing (pets, instruments) where the answer names one. The last part leads from
-Chinese and Japanese words to English ones, for rooms where people mix languages, as far as these are not one term
-anyway. What is asked for by its own words is always worth more (memory_core.ranking).
+others of each other. A Chinese or Japanese word has two characters, which make one term. It is everyday knowledge,
+not what some data set asks: a person asks in other words than the answer's, and often for a kind of thing (pets,
+instruments) where the answer names one. The last part leads from Chinese and Japanese words to English ones, for
+rooms where people mix languages, as far as these are not one term anyway. What is asked for by its own words is
+always worth more (memory_core.ranking).
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
+from memory_core.han import simplified
+from memory_core.script import is_paired
 from memory_core.terms import terms
 
 _FIELDS = """
@@ -88,8 +91,13 @@ def _kin() -> Mapping[str, tuple[str, ...]]:
     """By term its kin; a word that is no single term has none."""
     found: dict[str, dict[str, None]] = defaultdict(dict)
     for line in _FIELDS.replace("\n", " ").split("|"):
-        first, *others = (of_word[0] for word in line.split() if len(of_word := terms(word)) == 1)
+        first, *others = (of_word[0] for word in line.split() if len(of_word := _terms(word)) == 1)
         for other in others:
             if other != first:
                 found[first][other] = found[other][first] = None
     return {term: tuple(others) for term, others in found.items()}
+
+
+def _terms(word: str) -> tuple[str, ...]:
+    """The terms of a word of the table, without the rules of other scripts, which English alone has no need of."""
+    return (simplified(word),) if is_paired(word) else terms(word)

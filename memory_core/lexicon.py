@@ -26,14 +26,18 @@ _PLAIN_PART = re.compile(r"[^\s*']+")
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """One entry: as it is shown, what it stands for as terms, and its weight. `piece` is looked for in folded text
-    where there is one; a `pattern` is tried where it stands; without both the terms are, side by side."""
+    """One entry: as it is shown, and its weight. `piece` is looked for in folded text where there is one; a `pattern`
+    is tried where it stands; without both the `terms` are, side by side."""
 
     shown: str
     terms: tuple[str, ...]
     weight: float
     piece: str = ""
     pattern: str = ""
+
+    def means(self) -> tuple[str, ...]:
+        """What it stands for as terms, none where a pattern finds it; of a piece they are made when it is found."""
+        return terms(self.shown) if self.piece and not self.pattern else self.terms
 
     def stands_in(self, folded: str) -> bool:
         """Does the piece, and the pattern if there is one, stand in a folded text?"""
@@ -225,12 +229,13 @@ def lexicons() -> tuple[str, ...]:
 
 
 def load() -> None:
-    """Take the word lists apart (0.25 s, blocks): call it in a thread at the start; else the first match
-    does it."""
+    """Take the word lists apart, and make ready for every script (0.1 s, blocks): call it in a thread at the start;
+    else the first match does it."""
     for name in lexicons():
         cues(name)
     likely_meant("deploment")
     generality("deploy")
+    terms("部署")
 
 
 @cache
@@ -247,7 +252,7 @@ def cues(name: str) -> tuple[Cue, ...]:
 def _cue(cue: str, weight: float) -> Cue:
     shown = cue.removeprefix("=")
     if is_paired(cue):
-        return Cue(shown, terms(shown), weight, piece=fold(shown))
+        return Cue(shown, (), weight, piece=fold(shown))
     if cue == shown and len(own := terms(shown)) >= len(shown.split()):
         return Cue(shown, own, weight)
     words = (re.escape(word).replace(r"\*", r"\S+").replace("'", "['’]?") for word in fold(shown).split())

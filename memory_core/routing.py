@@ -223,9 +223,10 @@ def _cue_hits(said: _Said, known: Iterable[Cue], used: set[str]) -> list[_Hit]:
                 continue
         elif cue.terms[0] not in positions or not _side_by_side(said, cue.terms):
             continue
-        if not cue.terms or not used.issuperset(cue.terms):
-            hits.append(_Hit(cue.shown, cue.weight, frozenset(cue.terms)))
-            used = used | set(cue.terms)
+        means = cue.means()
+        if not means or not used.issuperset(means):
+            hits.append(_Hit(cue.shown, cue.weight, frozenset(means)))
+            used = used | set(means)
     return hits
 
 

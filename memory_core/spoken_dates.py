@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 
 _VALUES = {
     sign: value
@@ -51,7 +52,7 @@ _BEFORE = {
     "曜": "月火水木金土日", "요": "월화수목금토일",
 }  # fmt: skip
 """What must stand before a sign that does not begin a day or time."""
-_SAID = re.compile(
+_SAID = (
     rf"(?:(?P<year>\d{{4}})[年년]\s?)?"
     rf"(?:(?P<month>{_SMALL})月\s?(?P<day>{_SMALL})[日号號]?|(?P<wol>{_KOREAN})월\s?(?P<il>{_KOREAN})일)(?![\d{_ONE}])"
     r"|(?:周|週|星期|礼拜|禮拜)(?P<weekday>[一二三四五六日天])(?![一二三四五六七八九十])"
@@ -71,7 +72,7 @@ def said_in(text: str) -> list[tuple[int, int, tuple[str, ...]]]:
     end = 0
     for start in _START.finditer(text):
         at = _first(text, start.start(), end)
-        match = _SAID.match(text, at) if at >= end else None
+        match = _said().match(text, at) if at >= end else None
         if match is None:
             continue
         before = max(end, at - 3)
@@ -82,6 +83,12 @@ def said_in(text: str) -> list[tuple[int, int, tuple[str, ...]]]:
             found.append((at, match.end(), terms))
             end = match.end()
     return found
+
+
+@cache
+def _said() -> re.Pattern[str]:
+    """Compiled (some milliseconds) when there is a text in which one of the signs stands."""
+    return re.compile(_SAID)
 
 
 def _first(text: str, at: int, end: int) -> int:

@@ -25,7 +25,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import chain
 
 from Stemmer import Stemmer  # type: ignore[import-not-found]  # a C module without types
@@ -34,14 +34,15 @@ from memory_core import loanwords
 from memory_core.east_asian import cut, pairs
 from memory_core.han import simplified
 from memory_core.loanwords import Loanwords
-from memory_core.script import LETTER, PAIRED, fold, is_paired, visible
+from memory_core.script import LETTER, RUN, fold, is_paired, visible
 from memory_core.spoken_dates import day_terms, said_in, time_terms
 
 _JOINER = r"[./:@+#\-'’\\~]"
-_TOKEN = re.compile(
-    rf"(?P<run>[{PAIRED}]+)|"
-    rf"(?P<word>(?<![\w.])[cCfF](?:\+\+|#)(?!\w)|[#@/~.]?{LETTER}+(?:{_JOINER}{{1,3}}{LETTER}+)*)"
+_WORD = re.compile(
+    r"(?<![\w.])[cCfF](?:\+\+|#)(?!\w)|"
+    rf"[#@/~.]?{LETTER}+(?:{_JOINER}{{1,3}}{LETTER}+)*"
 )
+"""A word or identifier, of what stands between two runs of paired scripts."""
 _PART = re.compile(rf"{LETTER}+")
 _NUMBER = re.compile(r"\d+(?:[.:,/\-]\d+)*")
 _DAY = re.compile(r"(?:(\d{4})[-/.])?(\d{1,2})[-/](\d{1,2})")
@@ -72,18 +73,18 @@ blocker block|blockers block|db database|repo repository|k8s kubernetes|config c
 """
 _IRREGULAR = dict(pair.split() for pair in _IRREGULAR_TEXT.replace("\n", "").split("|"))
 _STOP_WORDS = frozenset(_STOP_TEXT.split())
-_ASIDE = re.compile(
+_ASIDE = (
     r"(?:我|咱|你|他|她|它)们|大家|請問|请问|麻烦|到底|究竟|关于|關於|有没有|是不是|能不能|要不要|一下|"
     r"(?:决定|決定|打算|准备)?(?:使用|采用|選用|选用|选择|用|选|做|是)(?:了|的是|的)?(?=什么|什麼|哪)|了(?=什么|什麼|哪)|"
     r"(?<![为為])什[么麼](?!时候|時候|时间|時間)|哪(?:个|個|些|种|種|家|款|一个|一個)|怎么样|怎麼樣|怎样|[吗呢吧嘛]$"
 )
 """Chinese function words: who speaks, and the `use what` of a question; who, why and when are none."""
-_ASIDE_JAPANESE = re.compile(
+_ASIDE_JAPANESE = (
     r"(?:お|を)?(?:教えて|ご教示)(?:ください|下さい|いただけますか|くれますか)?|いただけ(?:ますか|ないでしょうか)|"
     r"お願い(?:します|いたします)?|(?:でし|まし)た(?:か|っけ)?|(?:です|ます|でしょう|ません)(?:か|ね)?|だっけ|ください|"
     r"(?:について|に関して)(?:は|の)?|何(?=[をがはでにの]|\W|$)|どう(?:いう|なった|なりました|しますか)"
 )
-_ASIDE_KOREAN = re.compile(
+_ASIDE_KOREAN = (
     r"알려\s?(?:주세요|줘|주실래요)|무엇(?:인가요|입니까|을|이|으로)?|뭐(?:죠|예요|야|지)?|"
     r"(?:인가요|입니까|나요|까요|습니까|죠)(?=\W|$)|에 대해서?|"
     r"(?<=[가-힣]{2})(?:을|를|은|는|이|가|의|에서|에게|에는|에|으로|로|와|과|도|만|까지|부터|마다)(?=\W|$)"
@@ -123,20 +124,20 @@ def _between_blanks(plain: str) -> tuple[str, ...]:
     word = plain.rstrip(".,;:!?")
     if word.isascii() and word.isalpha():
         return _word_terms(word)
-    found: list[str] = []
-    _add(found, _without_commas(plain))
-    return tuple(found)
+    return tuple(chain.from_iterable(map(_word_terms, _WORD.findall(_without_commas(plain)))))
 
 
 def _add(found: list[str], plain: str) -> None:
-    for run, word in _TOKEN.findall(plain):
-        if word:
-            found += _word_terms(word)
+    known = _loanwords()
+    for at, part in enumerate(RUN.split(plain)):
+        if at % 2 == 0:
+            for word in _WORD.findall(part):
+                found += _word_terms(word)
         else:
-            own = pairs(run)
-            found += cut(run, own)
-            if not _LOANWORDS.starts.isdisjoint(own):
-                for _, meant in _LOANWORDS.found_in(run, own):
+            own = pairs(part)
+            found += cut(part, own)
+            if not known.starts.isdisjoint(own):
+                for _, meant in known.found_in(part, own):
                     found += meant
 
 
@@ -147,9 +148,9 @@ def asked(text: str) -> tuple[str, ...]:
     decision that begins with 我们决定用, whatever it is about. A text of function words alone keeps them.
     """
     plain = visible(text)
-    if plain.isascii():
+    if not is_paired(plain):
         return terms(plain)
-    for aside in (_ASIDE, _ASIDE_JAPANESE, _ASIDE_KOREAN):
+    for aside in _asides():
         plain = aside.sub(" ", plain)
     return terms(plain) or terms(text)
 
@@ -157,10 +158,12 @@ def asked(text: str) -> tuple[str, ...]:
 def surfaces(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """The words of `text` (NFKC, case kept), each with its terms; words without terms are left out."""
     shown = _without_commas(visible(text))
+    if not is_paired(shown):
+        return tuple((word, own) for word in _WORD.findall(shown) if (own := _word_terms(word)))
     found: list[tuple[str, tuple[str, ...]]] = []
     at = 0
     plain = simplified(shown)
-    for start, end, said in said_in(plain) if is_paired(plain) else ():
+    for start, end, said in said_in(plain):
         found += _surfaces(shown[at:start], plain[at:start])
         found.append((shown[start:end].strip(), said))
         at = end
@@ -169,17 +172,17 @@ def surfaces(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 def _surfaces(shown: str, plain: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The words of a text as they are `shown`, with the terms that they have in the `plain` one, which is as long."""
-    for match in _TOKEN.finditer(plain):
-        if match.lastgroup != "run":
-            if own := _word_terms(match[0]):
-                yield match[0], own
+    end = 0
+    for at, run in enumerate(RUN.split(plain)):
+        as_shown, end = shown[end : end + len(run)], end + len(run)
+        if at % 2 == 0:
+            yield from ((word, own) for word in _WORD.findall(run) if (own := _word_terms(word)))
             continue
-        run, as_shown = match[0], shown[match.start() : match.end()]
-        written = dict(zip(pairs(run), pairs(as_shown), strict=True))
         own = pairs(run)
+        written = dict(zip(own, pairs(as_shown), strict=True))
         for term in cut(run, own):
             yield written.get(term, term), (term,)
-        yield from _LOANWORDS.found_in(run, own)
+        yield from _loanwords().found_in(run, own)
 
 
 def _without_commas(plain: str) -> str:
@@ -236,11 +239,21 @@ def _stem(word: str) -> str:
     return str(_STEMMERS.german.stemWord(word)) if any(char in "äöü" for char in word) else word
 
 
-_LOANWORDS = Loanwords(
-    {
-        simplified(fold(word)): tuple(stem for part in english.split("-") if (stem := _stem(part)))
-        for english, *words in map(str.split, loanwords.WORDS.strip().splitlines())
-        for word in words
-    }
-)
-"""The loanwords as they stand in a run, and what each is compared as: the stems of the English word."""
+# What only texts of paired scripts need is made when the first one comes.
+
+
+@cache
+def _asides() -> tuple[re.Pattern[str], ...]:
+    return re.compile(_ASIDE), re.compile(_ASIDE_JAPANESE), re.compile(_ASIDE_KOREAN)
+
+
+@cache
+def _loanwords() -> Loanwords:
+    """The loanwords as they stand in a run, and what each is compared as: the stems of the English word."""
+    return Loanwords(
+        {
+            simplified(fold(word)): tuple(stem for part in english.split("-") if (stem := _stem(part)))
+            for english, *words in map(str.split, loanwords.WORDS.strip().splitlines())
+            for word in words
+        }
+    )

@@ -136,8 +136,10 @@ def encoding_from(packed: bytes) -> tiktoken.Encoding:
         raise ValueError(
             f"the vocabulary has SHA-256 {found[:12]}…, expected {VOCABULARY_SHA256[:12]}…; reinstall it"
         )
-    words = plain.split()  # token and rank by turns; all in C, since this is half of what a short command takes
-    ranks = dict(zip(map(a2b_base64, words[::2]), map(int, words[1::2]), strict=True))
+    # Token and rank by turns; the content is known, and its ranks go from 0 on without a gap: no need to read them.
+    # All in C, since this is a third of what a short command takes.
+    words = plain.split()[::2]
+    ranks = dict(zip(map(a2b_base64, words), range(len(words)), strict=True))
     return tiktoken.Encoding(VOCABULARY, pat_str=_SPLITTER, mergeable_ranks=ranks, special_tokens=_SPECIAL)
 
 

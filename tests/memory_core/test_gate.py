@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
+from memory_core import zone_names
 from memory_core.errors import Denied
 from memory_core.gate import DENIALS, OpenIndex, open_index, persona
 from memory_core.ids import DirectScope, GroupScope, PageId, PersonKey, RoomKind, Scope
@@ -248,3 +251,18 @@ async def test_memory_open_is_denied_where_there_is_no_index() -> None:
     with pytest.raises(Denied) as refused:
         await open_page(Workspace().handle(BUILD), Session(), PageId("attention"))
     assert refused.value.reason == "no_index"
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("zone", ["Asia/Shanghai", "asia/shanghai", "Mars/Olympus"])
+async def test_an_index_that_names_a_zone_opens_its_file_in_a_thread(zone: str) -> None:
+    """A short command does not read all zones at its start; on the loop a file of theirs would fail this test."""
+    workspace = Workspace()
+    workspace.put(BUILD, {"index": f"---\ntimezone: {zone}\n---\n"})
+    zone_names._zones.cache_clear()
+    zone_names._zone.cache_clear()
+    try:
+        opened = await _open(workspace, BUILD)
+        assert str(opened.zone) == ("UTC" if zone.startswith("Mars") else "Asia/Shanghai")
+    finally:
+        await asyncio.to_thread(zone_names.load)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memory_core import kin as table
 from memory_core.kin import kin
+from memory_core.script import is_paired
 from memory_core.terms import terms
 
 
@@ -36,3 +37,9 @@ def test_the_table_holds_single_words_only() -> None:
     """A word that is none or several terms would be left out without a word."""
     words = table._FIELDS.replace("|", " ").split()
     assert [word for word in words if len(terms(word)) != 1] == []
+
+
+def test_every_word_of_another_script_in_the_table_is_the_term_that_it_is_taken_for() -> None:
+    words = [word for word in table._FIELDS.replace("|", " ").split() if is_paired(word)]
+    assert len(words) > 50
+    assert {word: table._terms(word) for word in words} == {word: terms(word) for word in words}

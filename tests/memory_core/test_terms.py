@@ -37,6 +37,7 @@ ENDINGS = ("", "s", "ed", "ing", "er", "ation", "ational", "ness", "ly")
         (r"C:\data\in", {r"c:\data\in", "data"}),
         ("getUserName()", {"getusername", "get", "user", "name"}),
         ("C++ or C#", {"c++", "c#"}),
+        ("我们用C++写后端，不用C#了", {"c++", "c#", "后端"}),
         ("2026-04-06 at 14:30, 1,000 times 3.14", {"2026-04-06", "14:30", "1000", "3.14", "time"}),
         ("Wer ist für die Übergabe zuständig", {"wer", "zustand", "ubergab"}),
         ("naïve café", {"naïve", "café"}),

@@ -80,6 +80,13 @@ def test_a_command_that_asks_no_model_loads_none(tmp_path: Path, command: list[s
     assert not _loaded_by(command, tmp_path, **settings).intersection(MODELS)
 
 
+def test_what_a_group_would_load_is_shown_without_what_belongs_to_platforms_and_the_bot(tmp_path: Path) -> None:
+    (tmp_path / "w").mkdir()
+    loaded = _loaded_by(["show-context", "what did we decide?", "--room", "build"], tmp_path)
+    assert "memory_core.gate" in loaded
+    assert not {name for name in loaded if name.startswith("adapters.") or name == "bot.app"}
+
+
 def test_chat_loads_the_models_where_one_is_set(tmp_path: Path) -> None:
     settings = {"REMEM_MODEL": "openai:any", "REMEM_MODEL_BASE_URL": "http://127.0.0.1:9/v1"}
     loaded = _loaded_by(["chat"], tmp_path, lines="/quit\n", **settings)
