@@ -3,9 +3,12 @@
 A history is read twice and more (to count, to take in), so a reader keeps places, not messages. What becomes of a
 line of the file is told to a `Counted`:
 
-    message     somebody said it; also what bots said, which is context (Voice.BOT)
+    message     somebody said it; also what bots said, which is context (Voice.BOT), and the bot's own words (SELF)
     notice      the platform's own words: joins, pins, topics
     malformed   no message as the platform writes one; named by its place, the first few
+
+Which account of the file is the bot's own is told by a name or id, else it is a bot called remem: what was said to it
+then is `addressed`, as live, so that search does not take an old question to the bot for a memory.
 
 Private conversations of one or several persons are no rooms of a history: nobody invited the bot there. They are
 named in `skipped`.
@@ -28,6 +31,9 @@ NAMED = 5
 
 EARLIEST, LATEST = datetime(1970, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
 """A message of another time is a fault of the file; near the ends of the calendar no day can be counted on from."""
+
+OWN_NAME = "remem"
+"""How the bot's own account is called in a file of the past, where nobody says otherwise (`remem import --bot`)."""
 
 DELETED = "Deleted User"
 """How Discord calls who is gone; who has no name any more is called so, with the id."""

@@ -102,13 +102,16 @@ def import_(
         ),
     ] = None,
     workspace: Workspace = None,
+    bot: Annotated[
+        str, typer.Option("--bot", help="This bot's account in the file, by name or id. None: a bot called remem.")
+    ] = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Count only; write nothing.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
 ) -> None:
     """Take rooms of a Slack or Discord history into the memory that lives here; can be stopped and continued."""
     from bot.import_command import import_history
 
-    import_history(history, workspace, room or [], dry_run=dry_run, quiet=quiet)
+    import_history(history, workspace, room or [], bot=bot, dry_run=dry_run, quiet=quiet)
 
 
 @app.command()

@@ -16,6 +16,7 @@ from bot.wishes import messages_of, wish
 from memory_core.candidates import Candidate
 from memory_core.disclosure import Disclosure
 from memory_core.errors import BadInput
+from memory_core.flush.engine import unkept
 from memory_core.handle import Handle
 from memory_core.ids import Conversation, MessageKey, PageId
 from memory_core.layouts import TASKS, Kind
@@ -62,8 +63,8 @@ class Doors:
             candidate = wish(kind, text, self._ask)
             if not self._may_keep(candidate.kind):
                 raise BadInput(f"Here nothing of the kind {candidate.kind.value!r} is kept about people.")
-            if candidate.kind in self._handle.table.not_kept:
-                raise BadInput(f"This memory keeps nothing of the kind {candidate.kind.value!r}; use another kind.")
+            if (refused := unkept(self._handle, candidate.kind)) is not None:
+                raise refused
             await self._is_new(candidate)
             self.wishes.append(candidate)
             return candidate
@@ -83,7 +84,8 @@ class Doors:
         return frozenset(messages_of(self._ask))
 
     async def _is_new(self, candidate: Candidate) -> None:
-        """One message gives one fact at once (memory_core.flush.write_now). Raises BadInput where it has."""
+        """One message gives an agent one fact, and none where something of it was written at once: it has one mark
+        (memory_core.flush.marks). Raises BadInput where it gave one."""
         if any(fold(one.body) == fold(candidate.body) for one in self.wishes):
             raise BadInput("That is noted already.")
         states = candidate.sources[0]

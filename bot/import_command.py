@@ -76,11 +76,17 @@ class Imported:
 
 
 def import_history(
-    path: Path, workspace: Path | None, rooms: Sequence[str], *, dry_run: bool = False, quiet: bool = False
+    path: Path,
+    workspace: Path | None,
+    rooms: Sequence[str],
+    *,
+    bot: str = "",
+    dry_run: bool = False,
+    quiet: bool = False,
 ) -> None:
-    """Import, or list, or count; prints what came of it. Raises RememError."""
+    """Import, or list, or count; prints what came of it. `bot`: its name or id in the file. Raises RememError."""
     settings = settings_for(workspace, quiet=True)
-    history = open_history(path)
+    history = open_history(path, bot)
     if not rooms:
         _say(listing(history))
         return
@@ -98,19 +104,20 @@ def _say(lines: Sequence[str]) -> None:
     sys.stdout.write("\n".join(lines) + "\n")
 
 
-def open_history(path: Path) -> History:
-    """The file as a history. Blocking. Raises BadInput for what is none."""
+def open_history(path: Path, bot: str = "") -> History:
+    """The file as a history. `bot`: the name or id of the bot's account in it. Blocking. Raises BadInput for what is
+    none."""
     if not path.exists():
         raise BadInput(f"There is no {path}; give a Slack export (ZIP) or a JSON file of DiscordChatExporter.")
     if path.is_file() and (zipfile.is_zipfile(path) or path.suffix.lower() == ".zip"):
         from adapters.slack.history import SlackHistory
 
-        return SlackHistory.open(path)
+        return SlackHistory.open(path, bot)
     if path.is_dir() and (path / "channels.json").is_file():
         raise BadInput(f"{path} is an unpacked Slack export; give the ZIP as Slack made it.")
     from adapters.discord.export import DiscordExport
 
-    return DiscordExport.open(path)
+    return DiscordExport.open(path, bot)
 
 
 async def imported(

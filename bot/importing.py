@@ -152,12 +152,12 @@ class _Import:
         return group, False
 
     def _event(self, incoming: Incoming) -> Posted:
-        """As the ledger keeps it: nothing of the past waits for an answer."""
+        """As the ledger keeps it: what was said to us is marked so, but nothing of the past waits for an answer."""
         state = self.states[incoming.room.key]
-        event = event_of(replace(incoming, addressed=False), self.job.scope, state)
+        event = event_of(incoming, self.job.scope, state)
         if not isinstance(event, Posted):
             raise BadInput(f"{incoming.event} is no message; a history holds messages alone.")
-        return replace(event, past=str(incoming.conversation) in self.mark.heard)
+        return replace(event, owed=False, past=str(incoming.conversation) in self.mark.heard)
 
     # -- saves -----------------------------------------------------------------------------------------------------
 

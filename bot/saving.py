@@ -7,7 +7,7 @@ are no flushes, and never run beside one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import tzinfo
 
 import structlog
@@ -22,7 +22,7 @@ from memory_core.candidates import Candidate, Extractor
 from memory_core.errors import NoIndex, RememError
 from memory_core.first_join import ensure_index
 from memory_core.flush.correct import Corrected, correct
-from memory_core.flush.engine import Flushing, Receipt, Trigger, resume, write_now
+from memory_core.flush.engine import Flushing, Receipt, Trigger, resume, write_all
 from memory_core.flush.plans import joined
 from memory_core.flush.undo import Undone, undo
 from memory_core.forms.records import Record
@@ -155,12 +155,24 @@ class Saving:
         `rooms`: where it was said, for an index that this makes; a command alone leaves no conversation to tell it.
         `told`: the command.
         """
+        ((_, page, record),) = await self.write_all(scope, (candidate,), rooms=rooms, told=told)
+        return page, record
+
+    async def write_all(
+        self,
+        scope: Scope,
+        candidates: Sequence[Candidate],
+        *,
+        rooms: Iterable[RoomKey] = (),
+        told: Message | None = None,
+    ) -> tuple[tuple[Candidate, PageId, Record], ...]:
+        """Write all that one message says, as `write` (memory_core.flush.write_now.write_all). Raises RememError."""
         handle = self._handles.open(scope)
         await self._index(handle, rooms)
-        page, record = await write_now(handle, candidate, await zone_of(handle), told)
-        if record.supersedes:
+        written = await write_all(handle, candidates, await zone_of(handle), told)
+        if any(record.supersedes for _, _, record in written):
             self._conversations.end_sessions(scope)  # what was disclosed holds what is taken back
-        return page, record
+        return written
 
     async def revise(self, scope: Scope) -> None:
         """Something was taken back: it leaves the index of search."""

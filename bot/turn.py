@@ -15,6 +15,7 @@ source, a room that we cannot place has no memory.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -59,13 +60,13 @@ from memory_core.commands import is_public, text_command
 from memory_core.disclosure import Disclosure
 from memory_core.errors import LedgerError, LedgerFailed, RememError, StoreError
 from memory_core.extract import at_once
-from memory_core.flush.engine import Trigger
+from memory_core.flush.engine import Trigger, unkept
 from memory_core.gate import fingerprint, persona
 from memory_core.handle import Handle
 from memory_core.ids import MessageKey, RoomKind, Scope
 from memory_core.ledger.base import Hit
 from memory_core.loading import disclose
-from memory_core.messages import Voice
+from memory_core.messages import Message, Voice
 
 FULL = 0.8
 """The share of the context at which a conversation is saved before anything of it is cut (design section 9)."""
@@ -281,37 +282,46 @@ class Turn:
         return incoming.message is None or await self._parts.intake.answered(incoming.message)
 
     async def _write_at_once(self, incoming: Incoming, scope: Scope, talk: Talk) -> list[str]:
-        """What cannot wait (an explicit decision, "remember …", a task change) is in its page before we say so."""
-        message, direct = message_of(incoming), incoming.room.kind is RoomKind.DIRECT
-        candidate = at_once(message, direct=direct)
-        if candidate is None or not self._commands.may_keep(candidate.kind, incoming):
+        """What cannot wait (explicit decisions, "remember …", task changes) is in its page before we say so."""
+        message, handle = message_of(incoming), self._parts.handles.open(scope)
+        urgent = self._urgent(incoming, message)
+        if not urgent:
             return []
         try:
-            if candidate.due is not None:  # "tomorrow" is a day where the scope lives
+            if any(one.due is not None for one in urgent):  # "tomorrow" is a day where the scope lives
                 zone = await self._saving.zone_of(scope)
-                message = replace(message, sent_at=message.sent_at.astimezone(zone))
-                candidate = at_once(message, direct=direct) or candidate
-            kept = await self._parts.handles.open(scope).ledger.find(candidate.sources[0])
+                urgent = self._urgent(incoming, replace(message, sent_at=message.sent_at.astimezone(zone))) or urgent
+            kept = await handle.ledger.find(message.key)
             if kept is None or kept.message.text != incoming.text:
                 return []  # deleted or edited while it waited: what it says now is for the next flush
-            return [await self._write(scope, talk, candidate)]
-        except RememError as refused:
-            _log.error("write failed", scope=scope.key, why=str(refused))
-            return [write_failed(refused)]
+            refused = {one.kind: why for one in urgent if (why := unkept(handle, one.kind)) is not None}
+            wanted = [one for one in urgent if one.kind not in refused]
+            lines = await self._write(scope, talk, wanted) if wanted else []
+            return [*lines, *map(write_failed, refused.values())]
+        except RememError as refused_all:
+            _log.error("write failed", scope=scope.key, why=str(refused_all))
+            return [write_failed(refused_all)]
 
-    async def _write(self, scope: Scope, talk: Talk, candidate: Candidate) -> str:
-        """Write one thing now; the line that says so. Raises RememError."""
-        page, record = await self._saving.write(scope, candidate)
-        sha256 = await fingerprint(self._parts.handles.open(scope), page)
-        talk.session = talk.session.wrote(page, sha256)
-        return noted(candidate, page, record)
+    def _urgent(self, incoming: Incoming, message: Message) -> list[Candidate]:
+        """What the message says that cannot wait and may be kept here."""
+        found = at_once(message, direct=incoming.room.kind is RoomKind.DIRECT)
+        return [one for one in found if self._commands.may_keep(one.kind, incoming)]
+
+    async def _write(self, scope: Scope, talk: Talk, candidates: Sequence[Candidate]) -> list[str]:
+        """Write what one message says now; a line for each. Raises RememError."""
+        lines = []
+        for candidate, page, record in await self._saving.write_all(scope, candidates):
+            sha256 = await fingerprint(self._parts.handles.open(scope), page)
+            talk.session = talk.session.wrote(page, sha256)
+            lines.append(noted(candidate, page, record))
+        return lines
 
     async def _grant(self, doors: Doors, scope: Scope, talk: Talk) -> list[str]:
         """Write what the agent wished to be kept; a line for each, also for what could not be written."""
         lines = []
         for wish in await doors.standing_wishes():
             try:
-                lines.append(await self._write(scope, talk, wish))
+                lines += await self._write(scope, talk, (wish,))
             except RememError as refused:
                 _log.error("write failed", scope=scope.key, why=str(refused))
                 lines.append(write_failed(refused))

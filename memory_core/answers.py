@@ -95,8 +95,8 @@ def undone_text(undone: Undone) -> str:
     """What undo took back, from what was read back."""
     if undone.nothing:
         return "There is nothing to undo: since the last undo nothing was saved, noted or corrected."
-    if undone.noted is not None:
-        return _noted_undone(undone, *undone.noted)
+    if undone.noted:
+        return _noted_undone(undone)
     step = f"{NAMES[Stage(undone.sleep)]} no. {undone.number}" if undone.sleep else f"flush no. {undone.number}"
     what = "the last correction" if undone.correction else step
     counted = kinds_counted(undone.kinds or {})
@@ -116,9 +116,10 @@ def undone_text(undone: Undone) -> str:
     return " ".join(lines) + waits_text(undone.waits, undone.blocked)
 
 
-def _noted_undone(undone: Undone, kind: str, title: str) -> str:
-    """What is said of something that was written when it was said, and is taken back."""
-    what = f"{noun(Kind(kind)) if kind in set(Kind) else kind}{f' “{title}”' if title else ''}"
+def _noted_undone(undone: Undone) -> str:
+    """What is said of something that was written when it was said, and is taken back: all that one message said."""
+    named = [f"{noun(Kind(k)) if k in set(Kind) else k}{f' “{title}”' if title else ''}" for k, title in undone.noted]
+    what = " and the ".join(named)
     done = undone.pages or not undone.kept
     lines = [f"Taken back: what was noted last, the {what}." if done else f"Not taken back: the {what}, noted last."]
     if undone.pages:

@@ -239,12 +239,12 @@ class OpenIndex:
         `without`: messages that the conversation holds. Pages that could not be read are told in `unread`. Raises
         StoreError, LedgerFailed.
         """
-        dead = self.dead
+        dead, today = self.dead, self.today
+        first = journal_page((today - timedelta(days=RECENT_DAYS)).isoformat())
 
         def wanted(page: PageId) -> bool:
-            return page == TALK or (page not in dead and (not recent or self._is_recent(page)))
+            return page == TALK or (page not in dead and (not recent or self._is_recent(page, first)))
 
-        today = day_in(self.zone, self._handle.clock.now())
         hits = await self._search.find(words, unread, wanted, today=today)
         return tuple(hit for hit in hits if hit.placed.message is None or hit.placed.message not in without)
 
@@ -291,9 +291,9 @@ class OpenIndex:
             raise denied("program_file", page)
         return await self._handle.store.read(page)
 
-    def _is_recent(self, page: PageId) -> bool:
+    def _is_recent(self, page: PageId, first: PageId) -> bool:
+        """Is it neither the archive nor a journal before the `first`?"""
         form = self._handle.table.rule(page).form
-        first = journal_page((self.today - timedelta(days=RECENT_DAYS)).isoformat())
         return form is not Form.ARCHIVE and (form is not Form.JOURNAL or page >= first)
 
 

@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import tzinfo
+from functools import lru_cache
 
 from memory_core.index_edit import (
     CatalogueRow,
@@ -58,6 +59,7 @@ __all__ = [
 
 MINIMUM_BUDGET_TOKENS = 500
 _HIGHEST_BUDGET_TOKENS = 10_000_000
+_REMEMBERED_CHARACTERS = 8192
 _BULLET = re.compile(r"\s*(?:[-*+•]\s+|\d{1,3}[.)、]\s*)(.*)")
 
 
@@ -107,7 +109,14 @@ class Index:
 
 
 def parse(text: str, table: Table) -> Index:
-    """What the index `text` says, read leniently (see the top of this file). Never raises."""
+    """What the index `text` says, read leniently (see the top of this file). Never raises.
+
+    Every message asks for it, and few change it: it is remembered by its text.
+    """
+    return _remembered(text, table) if len(text) <= _REMEMBERED_CHARACTERS else _parsed(text, table)
+
+
+def _parsed(text: str, table: Table) -> Index:
     lines = outline(text)
     front, rooms, problems = _front([line for line in lines if line.part is Part.FRONT])
     if (
@@ -130,6 +139,9 @@ def parse(text: str, table: Table) -> Index:
         unknown = f"timezone is {zone[:40]!r}, which is no known zone; the host's zone is used."
         index = Index(front, rooms, rules, index.routes, (*index.problems, unknown))
     return index
+
+
+_remembered = lru_cache(maxsize=2048)(_parsed)
 
 
 def _front(lines: Sequence[Line]) -> tuple[dict[str, str], tuple[str, ...], list[str]]:

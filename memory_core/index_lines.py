@@ -131,7 +131,7 @@ class _Walk:
         if fence := _FENCE.match(line):
             self._closed_until = self._find(at, fence[1], lambda later: _closes(later, fence[1]))
             return Line(line, end, self._part, live=False)
-        rest = _COMMENT.sub("", line)
+        rest = _COMMENT.sub("", line) if "<!--" in line else line
         if "<!--" in rest:
             self._closed_until = self._find(at, "<!--", lambda later: "-->" in later)
             if self._closed_until > at:
@@ -182,6 +182,8 @@ def part_named(title: str, *, exact: bool = False) -> Part | None:
 
 def cells(line: str) -> list[str]:
     """The cells of a table row, with or without outer pipes; an empty list for a line that is no row."""
+    if "|" not in line:
+        return []
     row = _COMMENT.sub("", line).strip()
     found = _PIPE.split(row)
     if len(found) < 2:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 from memory_core.ids import PageId
 from memory_core.index_edit import DEAD, Route
@@ -67,12 +68,18 @@ def page_asked(words: str, table: Table) -> PageId:
 
 def _page_of_file(file: str, rule: PageRule) -> PageId | None:
     """The page id if `file` is `rule`'s file, whatever the group."""
-    pattern = re.escape(rule.file).replace(r"\{group\}", "[^/]+").replace(r"\{name\}", "(?P<name>.+)")
-    match = re.fullmatch(pattern, file)
+    match = _pattern(rule.file).fullmatch(file)
     if match is None:
         return None
     page = PageId(rule.page.replace("*", match.groupdict().get("name") or ""))
     return page if rule.name_in(page) is not None else None
+
+
+@cache
+def _pattern(file: str) -> re.Pattern[str]:
+    """What the files of a rule look like; there are as many as rules in the layouts."""
+    named = re.escape(file).replace(r"\{group\}", "[^/]+").replace(r"\{name\}", "(?P<name>.+)")
+    return re.compile(named)
 
 
 def _struck(trigger: str) -> bool:

@@ -12,7 +12,7 @@ Chinese or Japanese one as it stands, anywhere.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
@@ -232,7 +232,7 @@ def load() -> None:
     """Take the word lists apart, and make ready for every script (0.1 s, blocks): call it in a thread at the start;
     else the first match does it."""
     for name in lexicons():
-        cues(name)
+        _known(name)
     likely_meant("deploment")
     generality("deploy")
     terms("部署")
@@ -247,6 +247,38 @@ def cues(name: str) -> tuple[Cue, ...]:
             if cue:
                 found.setdefault(fold(cue), _cue(cue, weight))
     return tuple(found.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """The cues of a word list by how they are looked for: by their first term, or by their piece; as numbers."""
+
+    by_term: Mapping[str, tuple[int, ...]]
+    pieces: tuple[tuple[str, int], ...]
+    ascii_pieces: tuple[tuple[str, int], ...]
+
+
+@cache
+def _known(name: str) -> _Known:
+    by_term: dict[str, tuple[int, ...]] = {}
+    pieces: list[tuple[str, int]] = []
+    for number, cue in enumerate(cues(name)):
+        if cue.piece:
+            pieces.append((cue.piece, number))
+        else:
+            by_term[cue.terms[0]] = (*by_term.get(cue.terms[0], ()), number)
+    return _Known(by_term, tuple(pieces), tuple(one for one in pieces if one[0].isascii()))
+
+
+def cues_near(name: str, words: Iterable[str], folded: str) -> list[Cue]:
+    """The cues of a list that may stand in a message, strongest first: of the hundreds, those whose first term is one
+    of its `words`, or whose piece stands in it, `folded`."""
+    known = _known(name)
+    numbers = [number for word in words for number in known.by_term.get(word, ())]
+    pieces = known.ascii_pieces if folded.isascii() else known.pieces
+    numbers += [number for piece, number in pieces if piece in folded]
+    own = cues(name)
+    return [own[number] for number in sorted(numbers)]
 
 
 def _cue(cue: str, weight: float) -> Cue:

@@ -32,43 +32,32 @@ score. Words that occur in no part weigh nothing, so a part's score depends on i
 from __future__ import annotations
 
 import math
-from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, pairwise
-from operator import mul
+from heapq import nlargest
+from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 from memory_core.days import Span, worth
+from memory_core.shelf import SATURATION, Shelf, Spot, Window, known, shelf
 from memory_core.weights import SHIPPED, Weights
 
-_SATURATION = 1.2
-_LENGTH = 0.4
-_WINDOWS = ((0, 0), (1, 0), (2, 2), (5, 5))
-"""How many parts before and after belong to `own`, `before`, `near` and `wide`."""
-_LONG = math.log(30)
-"""From so many terms on (their logarithm) a part is simply long."""
-_UNDATED = 0.5
-"""The newness of what has no date."""
-
-
-@dataclass(frozen=True, slots=True)
-class Spot:
-    """What ranking must know of a part, whatever is asked: how many terms it has, and where it stands.
-
-    Parts with the same `session` stand side by side, in the order in which they were said. `at` is its time in days
-    (a date's ordinal), None where it has none; `speaker` the terms of who said it. `asks`: it is a question; `number`
-    and `time`: it holds one.
-    """
-
-    length: int
-    session: str
-    at: float | None = None
-    speaker: frozenset[str] = frozenset()
-    asks: bool = False
-    number: bool = False
-    time: bool = False
+__all__ = [
+    "Holding",
+    "Places",
+    "Question",
+    "Score",
+    "Share",
+    "Shelf",
+    "Spot",
+    "best",
+    "own_words",
+    "pairs_of",
+    "scores",
+    "shares",
+    "shelf",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,70 +99,41 @@ class Share:
     best: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
-    """A part and its neighbours. For each part: its neighbours that look as far as to it begin at `starts` and end
-    before `ends`; by its length in `norms` each term counts less."""
-
-    starts: Sequence[int]
-    ends: Sequence[int]
-    norms: Sequence[float]
-    alone: bool
-    """The part has no neighbours."""
-
-
-@dataclass(frozen=True, slots=True)
-class Shelf:
-    """Parts in their order, with what every question needs to know of them.
-
-    `first` is for each part the first one of its session; `session_norms` has these. `still` are the shares that are
-    the same whatever is asked, by the name of their weight, for each part; `known` is their weighted sum.
-    """
-
-    spots: Sequence[Spot]
-    first: Sequence[int]
-    windows: Sequence[Window]
-    session_norms: Mapping[int, float]
-    still: Mapping[str, Sequence[float]]
-    known: Sequence[float]
-    speakers: Mapping[str, Sequence[int]]
-
-
-def shelf(spots: Sequence[Spot]) -> Shelf:
-    """The parts, ready for questions."""
-    first: list[int] = []
-    for number, spot in enumerate(spots):
-        goes_on = number > 0 and spots[number - 1].session == spot.session
-        first.append(first[-1] if goes_on else number)
-    last: list[int] = []
-    for number in range(len(spots) - 1, -1, -1):
-        goes_on = number + 1 < len(spots) and first[number + 1] == first[number]
-        last.append(last[-1] if goes_on else number)
-    last.reverse()
-    until = tuple(accumulate((spot.length for spot in spots), initial=0))
-    speakers: dict[str, list[int]] = defaultdict(list)
-    for number, spot in enumerate(spots):
-        for term in spot.speaker:
-            speakers[term].append(number)
-    begins = [number for number, start in enumerate(first) if number == start]
-    of_sessions = _norms([until[last[number] + 1] - until[number] for number in begins])
-    windows = [_window(first, last, until, *reach) for reach in _WINDOWS]
-    by_session, still = dict(zip(begins, of_sessions, strict=True)), _still(spots)
-    return Shelf(spots, first, windows, by_session, still, _known(still, SHIPPED), dict(speakers))
-
-
 def scores(held: Shelf, found: Places, asked: Question, weights: Weights = SHIPPED) -> dict[int, Score]:
     """The scores of the parts that fit a question, by their numbers; none where no part holds any of it."""
+    shared, kin = _held(found.counts), _held(found.kin)
+    values = _values(held, found, asked, weights)
+    return {number: Score(one, shared.get(number, 0), kin.get(number, 0)) for number, one in values.items()}
+
+
+def best(
+    held: Shelf, found: Places, asked: Question, most: int, fits: Callable[[int, bool], bool]
+) -> list[tuple[int, Score]]:
+    """The `most` parts of the highest scores, best first, with their numbers; of equal ones the newer is first.
+
+    `fits` says which may be among them, by the number, and whether the part itself holds a term or its kin.
+    """
+    holding = set[int]().union(*found.counts.values(), *found.kin.values())
+    values = {number: one for number, one in _values(held, found, asked).items() if fits(number, number in holding)}
+    enough = min(nlargest(most, values.values()), default=0.0)
+    order = sorted((-one, -(held.spots[number].at or 0), number) for number, one in values.items() if one >= enough)
+    return [
+        (number, Score(-one, _holds(found.counts, number), _holds(found.kin, number)))
+        for one, _, number in order[:most]
+    ]
+
+
+def _values(held: Shelf, found: Places, asked: Question, weights: Weights = SHIPPED) -> dict[int, float]:
+    """The values of the scores."""
     looked_at, told = shares(held, found, asked)
-    still = held.known if weights is SHIPPED else _known(held.still, weights)
+    still = held.known if weights is SHIPPED else known(held.still, weights)
     value = {number: still[number] for number in looked_at}
     for name, share in told.items():
         factor = getattr(weights, name) / share.best
         for number, one in share.values.items():
             if number in value:
                 value[number] += factor * one
-    shared, kin = _held(found.counts), _held(found.kin)
-    return {number: Score(max(0.0, one), shared.get(number, 0), kin.get(number, 0)) for number, one in value.items()}
+    return {number: max(0.0, one) for number, one in value.items()}
 
 
 def shares(held: Shelf, found: Places, asked: Question) -> tuple[Collection[int], dict[str, Share]]:
@@ -219,51 +179,9 @@ def pairs_of(terms: Sequence[str]) -> frozenset[tuple[str, str]]:
     return frozenset(pairwise(terms))
 
 
-def _newness(spots: Sequence[Spot]) -> list[float]:
-    """Each part's place in time: 1 is the newest; what has no date stands in the middle."""
-    times = sorted(spot.at for spot in spots if spot.at is not None)
-    span = max(1, len(times) - 1)
-    return [
-        _UNDATED if spot.at is None else (bisect_left(times, spot.at) + bisect_right(times, spot.at) - 1) / 2 / span
-        for spot in spots
-    ]
-
-
 def _weight(holding: int, total: int) -> float:
     """The weight of a term that `holding` of `total` texts hold."""
     return math.log(1 + (total - holding + 0.5) / (holding + 0.5))
-
-
-def _still(spots: Sequence[Spot]) -> dict[str, list[float]]:
-    return {
-        "newness": _newness(spots),
-        "number": [float(spot.number) for spot in spots],
-        "asks": [float(spot.asks) for spot in spots],
-        "length": [min(1.0, math.log1p(spot.length) / _LONG) for spot in spots],
-    }
-
-
-def _known(still: Mapping[str, Sequence[float]], weights: Weights) -> list[float]:
-    """What is known of every part's score before anything is asked."""
-    factors = [getattr(weights, name) for name in still]
-    return [sum(map(mul, factors, values)) for values in zip(*still.values(), strict=True)]
-
-
-def _window(first: Sequence[int], last: Sequence[int], until: Sequence[int], back: int, ahead: int) -> Window:
-    """The window of so many parts before and after each."""
-    numbers = range(len(first))
-    lengths = [
-        until[min(last[number], number + ahead) + 1] - until[max(first[number], number - back)] for number in numbers
-    ]
-    starts = [max(first[number], number - ahead) for number in numbers]
-    ends = [min(last[number], number + back) + 1 for number in numbers]
-    return Window(starts, ends, _norms(lengths), alone=not back and not ahead)
-
-
-def _norms(lengths: Sequence[int]) -> list[float]:
-    """By how much each text's length makes a term of it count less."""
-    mean = sum(lengths) / max(1, len(lengths)) or 1.0
-    return [_SATURATION * (1 - _LENGTH + _LENGTH * length / mean) for length in lengths]
 
 
 def _around(window: Window, found: Holding) -> dict[int, float]:
@@ -287,7 +205,7 @@ def _bm25(
     """BM25 of every text that holds a term; there are `total` texts."""
     values: dict[int, float] = defaultdict(float)
     for holding in found:
-        weight = _weight(len(holding), total) * (_SATURATION + 1)
+        weight = _weight(len(holding), total) * (SATURATION + 1)
         for number, count in holding.items():
             values[number] += weight * count / (count + norms[number])
     return values
@@ -321,6 +239,11 @@ def _cover(found: Holding, total: int) -> dict[int, float]:
         for number in holding:
             values[number] += weight
     return values
+
+
+def _holds(found: Holding, number: int) -> int:
+    """How many of these terms one part holds."""
+    return sum(number in holding for holding in found.values())
 
 
 def _held(found: Holding) -> dict[int, int]:

@@ -19,14 +19,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from memory_core.ids import PageId
 from memory_core.index import Index, Route
 from memory_core.layouts import PageRule, Priority, Table
-from memory_core.lexicon import Cue, cues, generality, likely_meant
+from memory_core.lexicon import cues_near, generality, likely_meant
 from memory_core.pleasantry import is_pleasantry
 from memory_core.script import fold, is_paired
 from memory_core.terms import surfaces, terms
@@ -104,7 +104,7 @@ def best_convention(message: str, names: Sequence[PageId], index: Index, table: 
 
 def speaks_of(message: str, lexicon: str) -> bool:
     """Do the words of that list, by themselves, find something in the message that would be a match?"""
-    found = _cue_hits(_said(message), cues(lexicon), set())
+    found = _cue_hits(_said(message), lexicon, set())
     return LEXICON_SHARE * min(_sum(found), LEXICON_LIMIT) >= THRESHOLD
 
 
@@ -116,7 +116,7 @@ def _score(
     if rule.page.endswith("*"):
         own += _name_hit(said, _own_name(route.page, rule))
     used = {term for hit in own for term in hit.used}
-    kind = _cue_hits(said, cues(rule.lexicon), used) if own or helps_alone else []
+    kind = _cue_hits(said, rule.lexicon, used) if own or helps_alone else []
     score = _sum(own) + LEXICON_SHARE * min(_sum(kind), LEXICON_LIMIT)
     if not score:
         return None
@@ -212,16 +212,11 @@ def _name_hit(said: _Said, name: str) -> list[_Hit]:
     return [_Hit(name, NAME_WEIGHT, frozenset(parts))]
 
 
-def _cue_hits(said: _Said, known: Iterable[Cue], used: set[str]) -> list[_Hit]:
+def _cue_hits(said: _Said, lexicon: str, used: set[str]) -> list[_Hit]:
     """The cues of a word list that stand in the message and add something to what is used already."""
     hits: list[_Hit] = []
-    folded, positions = said.folded, said.positions
-    for cue in known:
-        # Some hundred cues a page: the commonest answer, no, is found without a call.
-        if cue.piece:
-            if cue.piece not in folded or not cue.stands_in(folded):
-                continue
-        elif cue.terms[0] not in positions or not _side_by_side(said, cue.terms):
+    for cue in cues_near(lexicon, said.positions, said.folded):
+        if not (cue.stands_in(said.folded) if cue.piece else _side_by_side(said, cue.terms)):
             continue
         means = cue.means()
         if not means or not used.issuperset(means):

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from adapters.discord.exported import is_gone, native, normalise, place_of, sent_at, wrong_with
+from adapters.discord.own import Own, in_thread
 from adapters.entries import Entries
 from adapters.history import Counted
 from adapters.messages import Author, Incoming, Room
@@ -34,6 +35,7 @@ class _File:
     """One file: its channel or thread, and where its messages stand."""
 
     path: Path
+    own: Own
     header: Json = field(default_factory=dict)
     ids: array[int] = field(default_factory=lambda: array("Q"))
     times: array[int] = field(default_factory=lambda: array("q"))
@@ -64,6 +66,8 @@ class _File:
         if wrong or at is None:
             self.broken.append(f"{where}: {wrong}")
             return
+        if isinstance(message, dict):
+            self.own.see(message)
         self.ids.append(number)
         self.times.append(int(at.timestamp() * 1_000_000))
         self.starts.append(start)
@@ -80,15 +84,20 @@ class DiscordExport:
     skipped: Sequence[str]
     platform = "discord"
     _files: dict[RoomKey, list[tuple[_File, Conversation]]]
+    _own: Own
 
     @classmethod
-    def open(cls, path: Path) -> DiscordExport:
-        """Go through the files. Raises BadInput where none of them is one of DiscordChatExporter's."""
+    def open(cls, path: Path, bot: str = "") -> DiscordExport:
+        """Go through the files. `bot`: the name or id of the bot's account in them; '' for a bot called remem.
+
+        Raises BadInput where none of them is one of DiscordChatExporter's, or none knows that account.
+        """
+        own = Own(bot)
         rooms: dict[RoomKey, Room] = {}
         files: dict[RoomKey, list[tuple[_File, Conversation]]] = {}
         skipped, digests, private = list[str](), list[str](), False
         for one in _json_files(path):
-            file = _File(one)
+            file = _File(one, own)
             digests.append(file.read())
             place = place_of(file.header) if _is_export(file.header) else None
             if place is None:
@@ -106,8 +115,12 @@ class DiscordExport:
                 f"{path} is no export of DiscordChatExporter; give the file that it writes with `--format Json`, or "
                 "a folder of such files (or the ZIP of a Slack export)."
             )
+        if bot and not own.accounts:
+            raise BadInput(
+                f"Nobody called {bot[:80]!r} speaks or is mentioned in {path}; give the bot's name or id there."
+            )
         whole = digests[0] if len(digests) == 1 else hashlib.sha256("".join(sorted(digests)).encode()).hexdigest()
-        return cls(path, whole, sorted(rooms.values(), key=attrgetter("title", "key")), skipped, files)
+        return cls(path, whole, sorted(rooms.values(), key=attrgetter("title", "key")), skipped, files, own)
 
     def messages(self, room: Room, counted: Counted | None = None) -> Iterator[Incoming]:
         """What was said in the room and its threads, in the order of time, each once. Raises BadInput."""
@@ -116,14 +129,15 @@ class DiscordExport:
         for file, _ in files:
             for where in file.broken:
                 counted.broken(where)
+        called = set[str]()
         with ExitStack() as stack:
             opened = [stack.enter_context(_again(file.path)) for file, _ in files]
             for number, at in _ordered([file for file, _ in files]):
                 file, place = files[number]
                 message = _entry(opened[number], file, at)
-                incoming = normalise(message, room, place)
+                incoming = normalise(message, room, place, self._own)
                 if incoming is not None:
-                    yield incoming
+                    yield in_thread(incoming, called)
                 else:
                     counted.notices += 1
 

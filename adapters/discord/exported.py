@@ -16,6 +16,7 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
+from adapters.discord.own import Own
 from adapters.discord.readable import named
 from adapters.history import DELETED, EARLIEST, LATEST
 from adapters.messages import Attachment, Author, Happening, Incoming, Room
@@ -38,6 +39,7 @@ _KINDS = {
     "DirectTextChat": RoomKind.DIRECT,
     "DirectGroupTextChat": RoomKind.GROUP_DM,
 }
+_NOBODY = Own()
 _ID = re.compile(r"[0-9]{1,20}")
 # What Discord calls an account that is gone; the exporter tells the discriminator apart.
 _GONE = re.compile(r"deleted[ _]user(?:[ _#][0-9a-f]+)?", re.IGNORECASE)
@@ -97,13 +99,13 @@ def wrong_with(message: object) -> str:
     return "" if native(message, "author", "id") else "no author"
 
 
-def normalise(message: Json, room: Room, place: Conversation) -> Incoming | None:
-    """The message in our terms; None for Discord's own notices, and where nobody said anything."""
+def normalise(message: Json, room: Room, place: Conversation, own: Own = _NOBODY) -> Incoming | None:
+    """The message in our terms; None for Discord's own notices, and where nobody said anything. `own`: the bot."""
     at = sent_at(message)
     if string(message, "type") not in SPOKEN or at is None:
         return None
-    author = _author(message)
-    text, attachments = _text(message, author.voice), _attachments(message)
+    author = _author(message, own)
+    text, attachments = _text(message, author.voice, own), _attachments(message)
     if not text and not attachments:
         return None
     identity = message_key(room.key, native(message, "id"))
@@ -117,6 +119,7 @@ def normalise(message: Json, room: Room, place: Conversation) -> Incoming | None
         at,
         text,
         identity,
+        addressed=author.voice is Voice.PERSON and own.is_meant(message),
         reply_to=message_key(room.key, answered) if answered else None,
         attachments=attachments,
     )
@@ -127,28 +130,29 @@ def is_gone(name: str) -> bool:
     return _GONE.fullmatch(name) is not None
 
 
-def _author(message: Json) -> Author:
+def _author(message: Json, own: Own) -> Author:
     who = native(message, "author", "id")
     name = string(message, "author", "nickname") or string(message, "author", "name")
     if is_gone(string(message, "author", "name")) or not name.strip():
         name = f"{DELETED} {who}"
     voice = Voice.BOT if flag(message, "author", "isBot") else Voice.PERSON
+    voice = Voice.SELF if own.spoke(message) else voice
     return Author(PersonKey(f"discord:{who}"), one_line(name, 80), voice)
 
 
-def _text(message: Json, voice: Voice) -> str:
+def _text(message: Json, voice: Voice, own: Own) -> str:
     """What was written; for a forward the quoted text, for a bot's embed its words."""
     users = {
         int(found): one_line(string(user, "nickname") or string(user, "name"), 80)
         for user in parts(message, "mentions")
         if (found := native(user, "id"))
     }
-    text = named(string(message, "content"), users, None).strip()
+    text = named(own.without_address(message), users, None).strip()
     quoted = part(message, "forwardedMessage")
     if not text and quoted:
         words = named(string(quoted, "content") or _embedded(quoted), users, None)
         return "\n".join(f"> {line}" for line in words.splitlines())
-    if not text and voice is Voice.BOT:
+    if not text and voice is not Voice.PERSON:
         return _embedded(message)
     return text
 

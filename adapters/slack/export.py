@@ -16,16 +16,18 @@ import json
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from adapters.history import OWN_NAME
 from adapters.messages import Incoming
 from adapters.payload import Json, flag, string, strings
 from adapters.slack.facts import Known, Me, RoomFacts
 from adapters.slack.normalise import normalise
 from memory_core.errors import BadInput
+from memory_core.script import fold
 from memory_core.text import one_line
 
 _LARGEST_FILE_BYTES = 64 * 1024 * 1024
@@ -48,12 +50,15 @@ class Export:
     rooms: Mapping[str, tuple[str, RoomFacts]]
     names: Mapping[str, str]
     files: tuple[str, ...]
+    me: Me
     deleted: frozenset[str] = frozenset()
     private: tuple[str, ...] = ()
 
     @classmethod
-    def open(cls, path: Path) -> Export:
-        """Read what describes the export. Blocking. Raises BadInput when it is no Slack export."""
+    def open(cls, path: Path, bot: str | None = None) -> Export:
+        """Read what describes the export. `bot`: the name or id of the bot's own account; '' for a bot called remem,
+        None for none. Blocking. Raises BadInput when it is no Slack export, or has no such account.
+        """
         try:
             with zipfile.ZipFile(path) as archive:
                 channels, users = _listed(archive, "channels.json"), _listed(archive, "users.json")
@@ -72,7 +77,9 @@ class Export:
         names = {string(one, "id"): _name(one) for one in users}
         deleted = frozenset(string(one, "id") for one in users if flag(one, "deleted"))
         private = tuple(_told(one, _PRIVATE[kind], names) for kind, one in dms)
-        return cls(path, _sha256(path), _team(users), rooms, names, files, deleted, private)
+        team = _team(users)
+        me = Me(team, "remem") if bot is None else _own(users, bot, team, path)
+        return cls(path, _sha256(path), team, rooms, names, files, me, deleted, private)
 
     def messages(self) -> list[Incoming]:
         """Every message as an event, in the order of their times. Blocking. Raises BadInput for a broken day."""
@@ -89,9 +96,9 @@ class Export:
         except _UNREADABLE as error:
             raise BadInput(f"{name} in {self.path} cannot be read ({_reason(error)}); export again.") from None
 
-    def known(self, folder: str) -> Known:
-        """What `normalise` needs besides a message of that folder."""
-        return Known(Me(self.team, user="remem"), self.rooms[folder][1], self.names)
+    def known(self, folder: str, threads: Set[str] = frozenset()) -> Known:
+        """What `normalise` needs besides a message of that folder, in whose `threads` the bot was called."""
+        return Known(self.me, self.rooms[folder][1], self.names, threads)
 
     def event(self, folder: str, message: Json, known: Known) -> Incoming | None:
         """A message of that folder as an event; None for Slack's own notices. Raises BadInput for a strange id."""
@@ -105,6 +112,22 @@ class Export:
                 event = self.event(folder, message, known) if isinstance(message, dict) else None
                 if event is not None:
                     yield event
+
+
+def _own(users: Sequence[Json], wanted: str, team: str, path: Path) -> Me:
+    """The bot's own account: of that name or id, else a bot called remem. Raises BadInput where `wanted` is none."""
+    name = fold(wanted.removeprefix("@") or OWN_NAME)
+    for user in users:
+        called = {
+            fold(string(user, *where))
+            for where in (("name",), ("real_name",), ("profile", "display_name"), ("profile", "real_name"))
+        }
+        bot = string(user, "profile", "bot_id")
+        if string(user, "id") == wanted or (name in called and (wanted or bot or flag(user, "is_bot"))):
+            return Me(team, string(user, "id"), bot)
+    if wanted:
+        raise BadInput(f"Nobody is called {wanted[:80]!r} in users.json of {path}; give the bot's name or id there.")
+    return Me(team, OWN_NAME)
 
 
 def _team(users: Sequence[Json]) -> str:

@@ -34,9 +34,12 @@ class SlackHistory:
     _folders: dict[RoomKey, str]
 
     @classmethod
-    def open(cls, path: Path) -> SlackHistory:
-        """Read what describes the export. Raises BadInput when it is no Slack export."""
-        export = Export.open(path)
+    def open(cls, path: Path, bot: str = "") -> SlackHistory:
+        """Read what describes the export. `bot`: name or id of the bot's account in it; '' for a bot called remem.
+
+        Raises BadInput when it is no Slack export, or has no such account.
+        """
+        export = Export.open(path, bot)
         told, strange = dict[Room, str](), list[str]()
         for folder, (channel, _) in export.rooms.items():
             try:
@@ -50,18 +53,19 @@ class SlackHistory:
     def messages(self, room: Room, counted: Counted | None = None) -> Iterator[Incoming]:
         """What was said in the room and its threads, in the order of time, each once. Raises BadInput."""
         folder = self._folders[room.key]
-        counted = counted or Counted()
+        counted, threads = counted or Counted(), set[str]()
         for name in self._export.files:
             if name.rpartition("/")[0] == folder:
-                said = {event.event: event for event in self._of_day(folder, name, counted)}
+                said = {event.event: event for event in self._of_day(folder, name, counted, threads)}
                 yield from sorted(said.values(), key=lambda event: (event.sent_at, event.event))
 
     def is_gone(self, author: Author) -> bool:
         """Was this author's account deactivated, or is it in no list any more?"""
         return author.key.native in self._export.deleted or author.name.startswith(DELETED)
 
-    def _of_day(self, folder: str, name: str, counted: Counted) -> Iterator[Incoming]:
-        known = self._export.known(folder)
+    def _of_day(self, folder: str, name: str, counted: Counted, threads: set[str]) -> Iterator[Incoming]:
+        """What was said on a day; it may call the bot into `threads`."""
+        known = self._export.known(folder, threads)
         for number, message in enumerate(self._export.day(name), 1):
             if not isinstance(message, dict) or not _is_time(string(message, "ts")):
                 wrong = "no time" if isinstance(message, dict) else "no object"
@@ -71,7 +75,9 @@ class SlackHistory:
             elif (event := self._event(folder, message, known)) is None:
                 counted.broken(f"{name}, message {number}: an id that Slack does not give")
             else:
-                yield replace(event, author=self._named(event.author), addressed=False)
+                if event.addressed and event.message is not None:  # as live: the thread under it, or around it
+                    threads.add(event.conversation.thread or event.message.rpartition(":")[2])
+                yield replace(event, author=self._named(event.author))
 
     def _event(self, folder: str, message: Json, known: Known) -> Incoming | None:
         try:

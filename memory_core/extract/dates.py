@@ -6,6 +6,11 @@ is April or October, depending on who writes. A date always comes from this file
 
 A weekday means the next one after the day of the message (`Friday` said on a Friday: in seven days); `next Friday`
 and 下周五 mean that day of the following week. A day of a month without a year means the next such day.
+
+A year is taken as it was typed, however far: people speak of certificates, leases and retention of many decades, and
+a limit would turn "due 2199-01-01" into no day without a word. It does no harm: a day by which something is due is
+shown and compared, never counted on from, and it starts no timer. (Another thing is when a message was *sent*: from
+there days are counted, so an import takes no time after 2199, adapters.history.)
 """
 
 from __future__ import annotations

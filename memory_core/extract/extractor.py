@@ -2,7 +2,7 @@
 
 `candidates_in` reads a conversation (memory_core.extract.talk) and turns what stands at its end into candidates:
 settled where the bar of its kind is met, unsettled where a proposal found no answer, nothing else. `at_once` looks at
-one message alone and answers only for what cannot wait: an explicit decision, a wish to remember, a task's change.
+one message alone and answers only for what cannot wait: explicit decisions, wishes to remember, changes of tasks.
 `retracted_in` tells which messages were taken back, for whoever wrote them down at once.
 """
 
@@ -59,28 +59,38 @@ def retracted_in(request: Request) -> tuple[MessageKey, ...]:
     return tuple(talk.messages[position].key for position in sorted(set(talk.retracted)))
 
 
-def at_once(message: Message, *, direct: bool) -> Candidate | None:
-    """What `message` alone says that cannot wait: an explicit decision, `remember …`, a task's change; else None.
+def at_once(message: Message, *, direct: bool) -> tuple[Candidate, ...]:
+    """What `message` alone says that cannot wait, in its order: explicit decisions, `remember …`, changes of tasks.
 
     Fast: most messages of a group cost one search. `direct`: said in a 1:1 DM.
     """
     if message.voice is not Voice.PERSON or not (direct or _URGENT.search(message.text)):
-        return None
+        return ()
     return urgent_in(message, direct=direct)
 
 
-def urgent_in(message: Message, *, direct: bool) -> Candidate | None:
+def urgent_in(message: Message, *, direct: bool) -> tuple[Candidate, ...]:
     """What `at_once` answers, without its first quick look."""
-    for sentence in sentences(message.text):
-        found = finding_in(sentence, message, direct=direct)
-        if found is not None and _cannot_wait(found):
-            item = new_item(found, 0, message.author)
-            if item.settled:
-                # Said as the flush will say it (words of a retraction cut off), so that it is one record, not two.
-                one = _candidate(item, Talk((message,), direct), 0)
-                every = candidates_in(Request((message,), direct=direct))
-                return one if one in every else next((c for c in every if one and c.kind is one.kind), None)
-    return None
+    said = (finding_in(sentence, message, direct=direct) for sentence in sentences(message.text))
+    items = [new_item(found, 0, message.author) for found in said if found is not None and _cannot_wait(found)]
+    talk = Talk((message,), direct)
+    urgent = [one for item in items if item.settled and (one := _candidate(item, talk, 0)) is not None]
+    return _as_heard(urgent, candidates_in(Request((message,), direct=direct))) if urgent else ()
+
+
+def _as_heard(urgent: Sequence[Candidate], every: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """The urgent statements as the flush will say them (words of a retraction cut off): one record each, not two.
+
+    What the message itself takes back, or says again, is none of `every`. Whether the flush tells it in other words
+    is asked where they are the first to be told of the message, or a part of its own.
+    """
+    found = {every.index(one) for one in urgent if one in every}
+    for one in urgent:
+        if one not in every:
+            alike = [at for at, other in enumerate(every) if at not in found and other.kind is one.kind]
+            part = next((at for at in alike if every[at].body.casefold() in one.body.casefold()), None)
+            found |= {part} if part is not None else set(alike[:1]) if not found else set()
+    return tuple(every[at] for at in sorted(found))
 
 
 def _cannot_wait(found: Finding) -> bool:

@@ -9,5 +9,5 @@ draft          facts → operations, with attention_draft       write_now     on
 revision       edited messages that were flushed              undo          the newest step taken back
 raw_notes      word for word, while extraction fails          correct       one record superseded by a person
 switched       what a switch from X to Y takes back           board_budget  which tasks stand on a board
-                                                              fact_budget   which facts stand on a board
+                marks          what was written at once, row by row   fact_budget   which facts stand on a board
 """

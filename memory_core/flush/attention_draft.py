@@ -260,8 +260,9 @@ class AttentionDraft:
         old = old or next((one for one, other in known if opposes(own, other)), None)
         repeated = next((one for one, other in known if repeats(own, other)), None)
         if old is None and repeated is not None:
+            said = keys[0] in self._board.keys_of(self._text, blocker=repeated, section=section)
             self.draft.do(PutBlocker(page, repeated, keys, section, self._form))
-            return False
+            return said
         if old is not None and _is_later(old, fact):
             return True  # the journal of its day has it
         if old is not None:

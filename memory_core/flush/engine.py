@@ -14,7 +14,7 @@ is said meanwhile lies after the cursors of the plan and belongs to the next flu
 A failure of the extractor, the ledger or the store is no exception here but a receipt with a `problem`: the text is
 kept, the cursors and `last_flush_time` stand where they stood; after a failed extraction `unread` says how far the
 next try goes. Without an index nothing is read or written (NoIndex):
-creation is the first join's. One flush at a time per scope: `Flushing`. One thing now, without a plan: write_now.
+creation is the first join's. One flush at a time per scope: `Flushing`. What cannot wait, without a plan: write_now.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from memory_core.flush.raw_notes import drop_raw, keep_raw
 from memory_core.flush.record_draft import takes_back
 from memory_core.flush.standing import Standing
 from memory_core.flush.steps import chain, divided, last_step, next_plan, state_text
-from memory_core.flush.write_now import write_now
+from memory_core.flush.write_now import unkept, write_all, write_now
 from memory_core.forms import flush_state
 from memory_core.forms.flush_state import FlushState
 from memory_core.handle import Handle
@@ -68,6 +68,8 @@ __all__ = [
     "read_state",
     "rebuild_catalogue",
     "resume",
+    "unkept",
+    "write_all",
     "write_now",
 ]
 

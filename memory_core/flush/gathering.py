@@ -16,6 +16,7 @@ from memory_core.anchors import Anchor, anchors
 from memory_core.clock import day_in
 from memory_core.flush.bars import Fact
 from memory_core.flush.draft import Draft, WrittenAtOnce, new_draft
+from memory_core.flush.marks import REPEAT, Written, each_written
 from memory_core.flush.plans import Passed
 from memory_core.flush.record_draft import record_of
 from memory_core.flush.revision import Again, forget, revise
@@ -39,13 +40,11 @@ from memory_core.store.base import PageText
 from memory_core.text import one_line
 
 _FORMS = BOARDS | WITH_RECORDS | {Form.DAILY_LINES, Form.INDEX}
-_NOTE_CHARACTERS = 300
+NOTE_CHARACTERS = 300
 _TOLD = 4
 """The lines behind the record in a mark that a command left (`spoken_mark`)."""
 OPEN = 4
 """Days of a journal, the day itself counted: deep sleep comes every third."""
-REPEAT = "repeat"
-"""How a mark begins that was written at once and only repeated what is known."""
 
 
 def journals_of(messages: Iterable[Message], zone: tzinfo) -> tuple[PageId, ...]:
@@ -69,7 +68,7 @@ class Gathered:
 
     facts: tuple[Fact, ...]
     anchors: tuple[Anchor, ...]
-    written: tuple[tuple[MessageKey, PageId, str], ...]
+    written: tuple[Written, ...]
     hits: tuple[Hit, ...]
     gone: frozenset[MessageKey]
     """Messages whose statements must leave: deleted ones, those written at once and then taken back, and `edited`."""
@@ -97,18 +96,19 @@ async def gather(
     ledger: ScopeLedger,
     facts: Sequence[Fact],
     messages: Sequence[Message],
-    retracted: Callable[[], Collection[MessageKey]],
+    retracted: Callable[[], Mapping[MessageKey, Collection[str]]],
     passed: Collection[Passed] = (),
 ) -> Gathered:
     """Put together what this flush has; `retracted` is asked only where something was written at once.
 
     `passed`: as in memory_core.flush.plans.
     """
-    marks, over = await ledger.written(), {one.message for one in passed}
-    covered = {message for message, _, _ in marks}
+    rows, over = await ledger.written(), {one.message for one in passed}
+    covered = {message for message, _, _ in rows}
     ways = {way.message: way for way in await ledger.ways_back() if way.message in covered}
-    written = tuple(mark for mark in marks if mark[0] not in over)
-    taken_back = frozenset(retracted() if written else ()) & {key for key, _, _ in written}
+    written = tuple(each_written((row for row in rows if row[0] not in over), ways))
+    stands = retracted() if written else {}
+    taken_back = frozenset(stands) & {one.message for one in written}
     changes = await ledger.changed()
     deleted = frozenset(change.message for change in changes if change.deleted)
     heard = frozenset(message.key for message in messages) - taken_back
@@ -117,7 +117,10 @@ async def gather(
     revised = tuple(change.message for change in changes if change.message not in gone)
     kept = [message for message in messages if message.key not in over & covered]  # not taken back by undo
     found = Gathered(tuple(facts), anchors(kept), written, await ledger.hits(), gone, edited, revised)
-    now = (passed_of(ways[key]) if key in ways else Passed(key, page) for key, page, _ in marks if key not in over)
+    now = [one for way in ways.values() if way.message not in over for one in passed_of(way)]
+    now += [Passed(one.message, one.page) for one in written if one.message not in ways]
+    # Where one of several statements of a message was taken back, the others are written anew.
+    now = [one for one in now if one.text not in stands.get(one.message, ())]
     done = tuple(one for one in (*passed, *now) if one.message not in edited)
     return replace(found, ways=tuple(ways.values()), done=done)
 
@@ -139,22 +142,27 @@ async def beyond(
 def _over(facts: Sequence[Fact], done: Iterable[Passed], place_of: Callable[[Fact], PageId]) -> set[int]:
     """Which facts are passed over: of a message that says several things on that page, what was written at once."""
     over: set[int] = set()
+    reworded: list[tuple[Passed, list[tuple[int, Fact]]]] = []
     for one in done:
         among = [
             (at, fact)
             for at, fact in enumerate(facts)
             if any(one.message in source.keys for source in fact.sources) and place_of(fact) == one.page
         ]
-        same = next((at for at, fact in among if one.text == record_of(fact).title), None)
+        same = next((at for at, fact in among if at not in over and one.text == record_of(fact).title), None)
         if same is None and one.text:
-            same = best(words(one.text), ((at, words(fact.text)) for at, fact in among))
+            reworded.append((one, among))
         over |= {at for at, _ in among} if not one.text else {same} if same is not None else set()
+    for one, among in reworded:  # none of them is what stands for another statement of its message
+        left = ((at, words(fact.text)) for at, fact in among if at not in over)
+        same = best(words(one.text), left)
+        over |= {same} if same is not None else set()
     return over
 
 
-def journals_written(written: Iterable[tuple[MessageKey, PageId, str]]) -> tuple[PageId, ...]:
+def journals_written(written: Iterable[Written]) -> tuple[PageId, ...]:
     """The journals that something was written to at once."""
-    return tuple(dict.fromkeys(page for _, page, _ in written if page.startswith("journal/")))
+    return tuple(dict.fromkeys(one.page for one in written if one.page.startswith("journal/")))
 
 
 async def read_pages(
@@ -201,10 +209,10 @@ async def fill(handle: Handle, draft: Draft, found: Gathered, again: Again) -> s
     for at, fact in enumerate(found.facts):
         if at not in over:
             draft.take(fact)
-    for message, page, mark in found.written:
-        kind, _, record = mark.partition("/")
-        if message not in found.gone and kind != REPEAT and _stands(draft, message, page, record):
-            draft.written_at_once(await _at_once(handle, draft, message, page, kind, record))
+    for one in found.written:
+        kind, _, record = one.mark.partition("/")
+        if one.message not in found.gone and kind != REPEAT and _stands(draft, one.message, one.page, record):
+            draft.written_at_once(await _at_once(handle, draft, one))
     for anchor in found.anchors:
         draft.anchored(anchor)
     draft.hit(found.hits)
@@ -226,14 +234,13 @@ def _stands(draft: Draft, message: MessageKey, page: PageId, mark: str) -> bool:
 
 def spoken_mark(record: str, person: str, name: str, said_at: datetime, text: str) -> str:
     """The mark of what a command wrote: `record`, then a line each: who said it, when, and what."""
-    told = (one_line(person, _NOTE_CHARACTERS), one_line(name, _NOTE_CHARACTERS))
-    return "\n".join((record, *told, said_at.isoformat(), one_line(text, _NOTE_CHARACTERS)))
+    told = (one_line(person, NOTE_CHARACTERS), one_line(name, NOTE_CHARACTERS))
+    return "\n".join((record, *told, said_at.isoformat(), one_line(text, NOTE_CHARACTERS)))
 
 
-async def _at_once(
-    handle: Handle, draft: Draft, message: MessageKey, page: PageId, kind: str, mark: str
-) -> WrittenAtOnce:
+async def _at_once(handle: Handle, draft: Draft, one: Written) -> WrittenAtOnce:
     """What to say of something that was written at once: the record's own words, else the message's or the mark's."""
+    message, page, (kind, _, mark) = one.message, one.page, one.mark.partition("/")
     known = Kind(kind) if kind in set(Kind) else Kind.TOOL
     record, *told = mark.split("\n")
     if len(told) == _TOLD:
@@ -247,9 +254,9 @@ async def _at_once(
         text = placed.record.body or placed.record.title
         name, person = (source.name, source.person) if source else ("", "")
     else:
-        text, name, person = (task.title if task else ""), "", ""
+        text, name, person = one.note or (task.title if task else ""), "", ""
     if entry is not None:
         name, person = entry.message.author_name, entry.message.author
-        text = text or one_line(entry.message.text, _NOTE_CHARACTERS)
+        text = text or one_line(entry.message.text, NOTE_CHARACTERS)
     said_at = entry.message.sent_at if entry is not None else draft.now
     return WrittenAtOnce(known, page, text or known.value, name, person, message, said_at)

@@ -10,15 +10,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta, tzinfo
 
-from memory_core.candidates import Candidate, Extractor, Request
+from memory_core.candidates import TITLE_CHARACTERS, Candidate, Extractor, Request
 from memory_core.errors import ExtractionFailed, LedgerError, RememError
-from memory_core.extract import retracted_in
+from memory_core.extract import candidates_in, retracted_in
 from memory_core.flush.bars import Fact, checked
 from memory_core.flush.standing import together
 from memory_core.handle import Handle
 from memory_core.ids import Conversation, DirectScope, MessageKey
 from memory_core.ledger.base import Context, ScopeLedger
 from memory_core.messages import Message, Voice
+from memory_core.text import one_line
 
 ROOTS = 3
 """How many messages outside a thread are read because the thread answers them."""
@@ -57,9 +58,19 @@ async def fresh(
     return heard
 
 
-def retracted(heard: Sequence[Heard]) -> frozenset[MessageKey]:
-    """The messages that their authors took back."""
-    return frozenset(key for part in heard for key in retracted_in(part.request))
+def retracted(heard: Sequence[Heard]) -> dict[MessageKey, frozenset[str]]:
+    """The messages that their authors took back, or a part of them, each with the titles of what it states still."""
+    found: dict[MessageKey, frozenset[str]] = {}
+    for part in heard:
+        if keys := retracted_in(part.request):
+            said = [(one.sources[0], one_line(one.title or one.body, TITLE_CHARACTERS)) for one in _by_rules(part)]
+            found |= {key: frozenset(title for source, title in said if source == key) for key in keys}
+    return found
+
+
+def _by_rules(heard: Heard) -> tuple[Candidate, ...]:
+    """What the rules read, which write at once, whoever reads for the flush."""
+    return candidates_in(heard.request)
 
 
 @dataclass(frozen=True, slots=True)

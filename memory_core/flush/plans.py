@@ -132,7 +132,8 @@ class Step:
     `quiet`: hits and pending items only; undo takes it back together with the step before it. `correction`: of one
     record. `pending` are the items that the step left open, `at_once` counts what it found written already.
     `sleep`: the stage of a sleep. `said`: the message that was written at once, which is no plan (`told` is None:
-    the state stays); `text` is what undo calls it. `plan`: the id of the plan that did the step.
+    the state stays); `text` is what undo calls it, `also` what else the message said, each with its page, and `notes`
+    what the journal will say of each. `plan`: the id of the plan that did the step.
     """
 
     number: int
@@ -147,6 +148,8 @@ class Step:
     sleep: str = ""
     said: MessageKey | None = None
     text: str = ""
+    also: tuple[tuple[PageId, str], ...] = ()
+    notes: tuple[str, ...] = ()
     plan: str = ""
 
     @property
@@ -255,6 +258,8 @@ def _scrubbed(step: Step, gone: Collection[MessageKey], pages: Collection[PageId
         told=replace(step.told, pending=without(step.told.pending, gone)) if step.told else None,
         pending=without(step.pending, gone),
         text="" if step.said in gone else step.text,
+        also=() if step.said in gone else step.also,
+        notes=() if step.said in gone else step.notes,
     )
 
 

@@ -58,10 +58,9 @@ def revise(draft: Draft, key: MessageKey, facts: Sequence[Fact]) -> set[PageId]:
     left = list(facts)
     kept: list[str] = []
     changed: set[PageId] = set()
-    for page, record in _records(draft, key):
-        fact = next((fact for fact in left if fact.settled and draft.home_of(fact) == page), None)
-        if fact is None or set(record.messages) != {key}:
-            continue
+    # What says what it said stays with its record: of a message with several one may have changed.
+    own = [(page, record) for page, record in _records(draft, key) if set(record.messages) == {key}]
+    for page, record, fact in _paired(draft, own, facts):
         left.remove(fact)
         new = record_of(fact)
         revised = _revise(draft, page, record, fact)
@@ -74,6 +73,24 @@ def revise(draft: Draft, key: MessageKey, facts: Sequence[Fact]) -> set[PageId]:
         if fact.settled:
             draft.take(fact)
     return changed
+
+
+def _paired(
+    draft: Draft, records: Sequence[tuple[PageId, Record]], facts: Sequence[Fact]
+) -> list[tuple[PageId, Record, Fact]]:
+    """Which fact stands in a record's place: the one of its title, else the next one of its page."""
+    left = [fact for fact in facts if fact.settled]
+    found: list[tuple[PageId, Record, Fact]] = []
+    for same in (True, False):
+        for page, record in records:
+            if any(other is record for _, other, _ in found):
+                continue
+            among = (fact for fact in left if draft.home_of(fact) == page)
+            fact = next((one for one in among if not same or record_of(one).title == record.title), None)
+            if fact is not None:
+                left.remove(fact)
+                found.append((page, record, fact))
+    return found
 
 
 def _revise(draft: Draft, page: PageId, record: Record, fact: Fact) -> bool:

@@ -76,10 +76,13 @@ def _way(way: WayBack, done: Collection[MessageKey]) -> Step | None:
     return step if step is not None and step.inverses else None
 
 
-def passed_of(way: WayBack) -> Passed:
-    """What was written at once, as a flush passes it over."""
+def passed_of(way: WayBack) -> tuple[Passed, ...]:
+    """What was written at once, as a flush passes it over, statement by statement."""
     step = load_step(way.back)
-    return Passed(way.message, way.page, step.text.partition("/")[2] if step else "")
+    if step is None:
+        return (Passed(way.message, way.page),)
+    told = ((way.page, step.text), *step.also)
+    return tuple(Passed(way.message, page, text.partition("/")[2]) for page, text in told)
 
 
 def _place(plan: str) -> tuple[int, int]:

@@ -20,6 +20,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from memory_core.flush.apply import finish
+from memory_core.flush.marks import REPEAT
 from memory_core.flush.plans import Body, Receipt, Step, Trigger, dump
 from memory_core.flush.steps import LastStep, chain, last_step, passed_of, state_text
 from memory_core.forms import flush_state
@@ -37,8 +38,8 @@ class Undone:
 
     `kept` are pages on which something of it stays because a person changed it; `at_once` counts what the flush found
     written already, which stays; `waits`, `blocked`: as in a receipt. `sleep`: the stage of the sleep that was taken
-    back. `noted`: kind and title of what was written at once and is taken back. `more`: can another step be taken
-    back after this one? `nothing`: there was no step to take back.
+    back. `noted`: kind and title of each statement of a message that was written at once and is taken back. `more`:
+    can another step be taken back after this one? `nothing`: there was no step to take back.
     """
 
     number: int = 0
@@ -50,7 +51,7 @@ class Undone:
     correction: bool = False
     blocked: Mapping[PageId, str] = field(default_factory=dict)
     sleep: str = ""
-    noted: tuple[str, str] | None = None
+    noted: tuple[tuple[str, str], ...] = ()
     more: bool = False
 
     @property
@@ -79,7 +80,7 @@ async def undo(handle: Handle) -> Undone:
     operations, kept = await _operations(handle, taken, held)
     beat = tuple(one for step in taken for one in step.inverses if one.page == HEARTBEAT)
     said = {one.said for one in taken}
-    passed = tuple(passed_of(way) for way in ways if way.message in said)
+    passed = tuple(one for way in ways if way.message in said for one in passed_of(way))
     last = replace(last, passed=(*last.passed, *passed))
     plan = await _plan(handle, last, taken, (*operations, *beat), numbers)
     await handle.ledger.save_plan(plan)
@@ -87,8 +88,13 @@ async def undo(handle: Handle) -> Undone:
     pages = tuple(dict.fromkeys(one.page for one in operations if one.page not in done.waits))
     tail = (step.at_once, step.correction, done.blocked, step.sleep)
     undone = Undone(step.number, step.kinds, pages, kept, done.waits, *tail)
-    kind, _, title = step.text.partition("/")
-    return replace(undone, noted=(kind, title) if step.said else None, more=bool(_newest(steps[len(taken) :])))
+    return replace(undone, noted=_noted(step), more=bool(_newest(steps[len(taken) :])))
+
+
+def _noted(step: Step) -> tuple[tuple[str, str], ...]:
+    """What the step wrote at once; a mere repeat of what is known stays what it is."""
+    told = [text.partition("/") for text in (step.text, *(text for _, text in step.also))] if step.said else []
+    return tuple((kind, title) for kind, _, title in told if kind != REPEAT)
 
 
 async def _plan(

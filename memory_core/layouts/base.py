@@ -107,6 +107,10 @@ class IndexForm(StrEnum):
     """Hot Files, On-Demand Files with search hints, Daily Journals, Conflicts (dreaming)."""
 
 
+_STARRED = {Form.JOURNAL: _DAY, Form.ARCHIVE: _MONTH}
+"""What a star may stand for, where it is no name."""
+
+
 @dataclass(frozen=True, slots=True)
 class PageRule:
     """One row of a table: page id (maybe with a star), file, form, and what routing and budgets need.
@@ -134,9 +138,10 @@ class PageRule:
         if not self.page.endswith("*"):
             return "" if page == self.page else None
         prefix = self.page[:-1]
+        if not page.startswith(prefix):
+            return None
         name = page[len(prefix) :]
-        pattern = {Form.JOURNAL: _DAY, Form.ARCHIVE: _MONTH}.get(self.form, NAME_PATTERN)
-        return name if page.startswith(prefix) and pattern.fullmatch(name) else None
+        return name if _STARRED.get(self.form, NAME_PATTERN).fullmatch(name) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +170,9 @@ class Table:
     promoted: Mapping[Kind, PageId] = field(default_factory=dict)
     section_of: Mapping[Kind, str] = field(default_factory=dict)
     not_kept: frozenset[Kind] = frozenset()
+
+    def __hash__(self) -> int:
+        return hash((self.start, self.default_budget_tokens))
 
     def rule(self, page: PageId) -> PageRule:
         """The rule that lists `page`. Raises UnknownPage: the table is the allow list."""
@@ -218,15 +226,19 @@ class Layout:
 
     def place(self, scope: Scope, rule: PageRule, name: str) -> PurePosixPath:
         """Where `rule` puts its file, relative to the workspace root, with `name` for its star."""
+        return PurePosixPath(self.path(scope, rule, name))
+
+    def path(self, scope: Scope, rule: PageRule, name: str) -> str:
+        """The same as a text, which for who looks at all rules takes a fifth of the time."""
         match scope:
             case _ if rule.shared:
-                return PurePosixPath(rule.file)
+                return rule.file
             case GroupScope(group):
-                return PurePosixPath(rule.file.format(group=group, name=name))
+                return rule.file.format(group=group, name=name)
             case DirectScope(owner=True):
-                return PurePosixPath(rule.file.format(name=name))
+                return rule.file.format(name=name)
             case DirectScope(person):
-                return PurePosixPath("people", person.folder, rule.file.format(name=name))
+                return f"people/{person.folder}/{rule.file.format(name=name)}"
 
 
 def journal_page(day: str) -> PageId:

@@ -10,10 +10,10 @@ how much is left out. Only where not even one unit fits is that unit itself cut,
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import tzinfo
-from functools import lru_cache
 
 from memory_core.disclosure import Disclosure, LeftOut, Loaded, Step
 from memory_core.forms.units import Unit, render
@@ -29,6 +29,9 @@ SMALLEST_TOKENS = 24
 OVER_BUDGET = "it does not fit into the budget"
 _LONG_CHARACTERS = 400
 _NAMED = 200
+_COUNTED: dict[tuple[Hashable, bytes], int] = {}
+_MOST_COUNTED = 8192
+"""Begun anew when it is full: some pages of thousands of groups, in two megabytes."""
 _MISSES = 40
 """After so many units in a row that do not fit, the rest is not tried."""
 
@@ -60,15 +63,17 @@ class Because:
 
 
 def count(counter: Counter, text: str) -> int:
-    """The tokens of `text`; a long text is counted once and remembered."""
+    """The tokens of `text`; a long text is counted once and remembered, by its hash: a page may be large."""
     if len(text) < _LONG_CHARACTERS or not isinstance(counter, Hashable):
         return counter.count(text)
-    return _remembered(counter, text)
-
-
-@lru_cache(maxsize=256)
-def _remembered(counter: Counter, text: str) -> int:
-    return counter.count(text)
+    told = (counter, hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest())
+    tokens = _COUNTED.get(told)
+    if tokens is None:
+        tokens = counter.count(text)
+        if len(_COUNTED) >= _MOST_COUNTED:
+            _COUNTED.clear()
+        _COUNTED[told] = tokens
+    return tokens
 
 
 def fit(

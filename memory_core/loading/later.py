@@ -125,7 +125,9 @@ def excerpts(
         found = unheld((yield from seek(view.message)), held)
     else:
         placed = yield from look(pages)
-        found = rank([one for one in placed if (one.page, one.unit.mark) not in held], view.message, view.today)
+        shown = {page for page, _ in held}
+        fresh = [one for one in placed if one.page not in shown or (one.page, one.unit.mark) not in held]
+        found = rank(fresh, view.message, view.today)
     need = min(shared_terms, len(frozenset(asked(view.message))))
     hits = strong([hit for hit in found if hit.shared >= need or is_near(hit)])
     return show_hits(view, tally, hits, f"search for the message, {len(hits)} matches", limit, limit_tokens)
@@ -133,7 +135,10 @@ def excerpts(
 
 def unheld(hits: Sequence[Hit], held: Collection[tuple[PageId, str]]) -> tuple[Hit, ...]:
     """The hits that the conversation does not hold yet."""
-    return tuple(hit for hit in hits if (hit.placed.page, hit.placed.unit.mark) not in held)
+    pages = {page for page, _ in held}
+    return tuple(
+        hit for hit in hits if hit.placed.page not in pages or (hit.placed.page, hit.placed.unit.mark) not in held
+    )
 
 
 def show_hits(

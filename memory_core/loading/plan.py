@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
+from functools import lru_cache
 from typing import TypeAlias, TypeVar
 
 from memory_core.forms.units import Units, units_of
@@ -136,6 +137,7 @@ def units(view: View, page: PageText) -> Units:
     return units_of(page.page, view.table.rule(page.page).form, text)
 
 
+@lru_cache(maxsize=2048)
 def authored(index: str) -> str:
     """An index without its catalogue."""
     return "".join(line.whole for line in outline(index) if line.part is not Part.CATALOGUE)

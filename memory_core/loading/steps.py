@@ -37,10 +37,11 @@ def show_index(view: View, tally: Tally, step: Step, catalogue_tokens: int) -> N
     _note_problems(view, tally)
     whole = view.index_page.text
     limit = tally.room_tokens
-    if count(tally.counter, whole) > min(limit, catalogue_tokens):
+    text, left, tokens = whole, tuple[str, ...](), count(tally.counter, whole)
+    if tokens > min(limit, catalogue_tokens):
         limit = min(limit, max(catalogue_tokens, count(tally.counter, authored(whole)) + _NOTE_TOKENS))
-    text, left = within(whole, limit, tally.counter)
-    tokens = count(tally.counter, text)
+        text, left = within(whole, limit, tally.counter)
+        tokens = count(tally.counter, text)
     parts = units(view, view.index_page).units
     if text and tokens <= tally.room_tokens:
         tally.loaded.append(

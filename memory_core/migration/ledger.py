@@ -15,6 +15,7 @@ from datetime import tzinfo
 
 from memory_core.clock import day_in
 from memory_core.flush.draft import start_text
+from memory_core.flush.marks import each_in, in_one
 from memory_core.flush.plans import Body, Receipt, Trigger, dump, dump_receipt
 from memory_core.flush.steps import last_step
 from memory_core.forms.records import parse
@@ -74,10 +75,13 @@ def caught_up(
 def closing(handle: Handle, found: Owed, where: Mapping[str, PageId], new: Table, *, owner: bool) -> Closing:
     """What is to be closed; `where` tells on which page a record stands now."""
     marks = []
-    for message, page, mark in found.marks:
-        record = mark.partition("/")[2].partition("\n")[0]
-        to = where.get(record) or (page if rule_of(new, page) else TASKS)
-        marks.append((str(message), str(to), mark))
+    for message, on, several in found.marks:
+        moved = []
+        for page, mark in each_in(on, several):
+            record = mark.partition("/")[2].partition("\n")[0]
+            moved.append((where.get(record) or (page if rule_of(new, page) else TASKS), mark))
+        to, text = in_one(moved)
+        marks.append((str(message), str(to), text))
     return Closing(handle.scope.key, owner, found.plan, tuple(marks))
 
 

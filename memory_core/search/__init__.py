@@ -5,7 +5,8 @@ Every count and weight comes from the scope's own units: another scope's words c
 
 from memory_core.search.hits import Found, Hit, found, is_near, rank, strong, telling
 from memory_core.search.parts import QUESTION, Placed
-from memory_core.search.scope_search import ScopeSearch, Searches, gather
+from memory_core.search.scope_search import ScopeSearch, gather
+from memory_core.search.searches import Searches
 from memory_core.search.sources import TALK
 
 __all__ = [

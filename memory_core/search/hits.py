@@ -15,6 +15,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 
 from memory_core.forms.units import Unit
 from memory_core.ids import PageId
@@ -125,21 +126,46 @@ def distinct(hits: Sequence[Hit]) -> tuple[Hit, ...]:
     ranks = [_rank(hit) for hit in hits]
     if len(set(ranks)) < 2:
         return tuple(hits)
-    better = [(rank, _words(hit.placed.unit)) for hit, rank in zip(hits, ranks, strict=True) if rank < _SAID]
-    return tuple(hit for hit, rank in zip(hits, ranks, strict=True) if not (rank and _is_told(hit, rank, better)))
+    words = [
+        _words(hit.placed.unit) if rank < _SAID else frozenset[str]() for hit, rank in zip(hits, ranks, strict=True)
+    ]
+    telling = {
+        rank: _Telling([said for said, other in zip(words, ranks, strict=True) if other < rank])
+        for rank in set(ranks) - {0}
+    }
+    return tuple(
+        hit
+        for hit, rank, said in zip(hits, ranks, words, strict=True)
+        if not rank or not telling[rank].tell(_said(hit.placed.unit, said))
+    )
+
+
+class _Telling:
+    """Sources that may tell what others say, by the words of each."""
+
+    def __init__(self, sources: Sequence[frozenset[str]]) -> None:
+        self._sources = sources
+        self._all = frozenset[str]().union(*sources)
+
+    def tell(self, said: frozenset[str]) -> bool:
+        """Does one of them say (nearly) all of it? Mostly not even all together do, which is sooner seen."""
+        enough = _TOLD * len(said)
+        return len(said & self._all) >= enough and any(len(said & words) >= enough for words in self._sources)
 
 
 def _words(unit: Unit) -> frozenset[str]:
     return frozenset(terms(f"{unit.title} {unit.body}"))
 
 
-def _is_told(hit: Hit, rank: int, better: Sequence[tuple[int, frozenset[str]]]) -> bool:
-    """Does a better source say what the hit says, whoever said it? A record says its title as well, a line none."""
-    unit = hit.placed.unit
-    body = _DAILY.sub("", unit.body)
-    said = _words(unit) if unit.record else frozenset(terms(body))
-    said = said - frozenset(terms(unit.source)) or said
-    return any(other < rank and len(said & words) >= _TOLD * len(said) for other, words in better)
+def _said(unit: Unit, words: frozenset[str]) -> frozenset[str]:
+    """What a better source must say to tell it, whoever said it. A record says its title as well, a line none."""
+    said = words if unit.record else frozenset(terms(_DAILY.sub("", unit.body)))
+    return said - _source_words(unit.source) or said
+
+
+@lru_cache(maxsize=1024)
+def _source_words(source: str) -> frozenset[str]:
+    return frozenset(terms(source))
 
 
 def _rank(hit: Hit) -> int:

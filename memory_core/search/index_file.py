@@ -23,28 +23,21 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from heapq import nsmallest
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from memory_core.errors import StoreFailed
 from memory_core.ids import PageId
 from memory_core.ledger.transcript import TranscriptState
-from memory_core.ranking import Question, Shelf, Spot, scores, shelf
+from memory_core.ranking import Question, best
 from memory_core.search.hits import Hit
 from memory_core.search.index_meta import keep, meta, one_moment, require
 from memory_core.search.index_place import IndexPlace
-from memory_core.search.index_rows import (
-    UNIT,
-    UnitRow,
-    placed_of,
-    postings,
-    spot_of,
-    spot_row,
-    unit_row,
-)
+from memory_core.search.index_rows import UNIT, UnitRow, postings, spot_row, unit_row
+from memory_core.search.index_shelf import Shelving
 from memory_core.search.index_terms import places_of
-from memory_core.search.parts import Placed, part_of
-from memory_core.search.sources import TALK, Source
+from memory_core.search.parts import part_of
+from memory_core.search.sources import Source
+from memory_core.store.base import State
 
 if TYPE_CHECKING:  # there is none, unless an embedder is set
     from memory_core.search.embedding import Vector
@@ -83,20 +76,6 @@ class Known:
     version: str = field(default="", compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class _Shelved:
-    """What every question needs, as of one version: the shelf, and which numbers belong to which source."""
-
-    version: str
-    shelf: Shelf
-    start: Mapping[int, int]
-    """The number of each source's first unit."""
-    sources: Sequence[int]
-    """Of every number its source."""
-    pages: Mapping[int, tuple[PageId, str]]
-    """Of every source its page, and in which state it was read."""
-
-
 class IndexFile:
     """The index of one scope; `place` None keeps it in memory. `made_by` tells what its contents depend on."""
 
@@ -105,8 +84,9 @@ class IndexFile:
         self._vectors = vectors
         self._made_by = made_by
         self._connection: sqlite3.Connection | None = None
-        self._shelved: _Shelved | None = None
-        self._spots: dict[int, list[Spot]] = {}  # of the last shelf, by source: most stay as they are
+        self._shelving = Shelving()
+        self._rests: State | None = None
+        """How the file was left when `rest` closed it."""
         self._lock = threading.Lock()
 
     def known(self) -> Known:
@@ -163,10 +143,35 @@ class IndexFile:
                 return True
         return False
 
+    @property
+    def units(self) -> int:
+        """Of so many units something is kept in memory."""
+        return self._shelving.units
+
+    @property
+    def is_kept(self) -> bool:
+        """Does it stand on the disk? Else it is lost when it is closed."""
+        return self._place is not None
+
     def close(self) -> None:
         """Close the file; the next call opens it again."""
         with self._lock:
             self._shut()
+
+    def rest(self) -> bool:
+        """Close the file, but keep what is known of it for as long as it stays as it is; False while it is in use."""
+        if not self._lock.acquire(blocking=False):
+            return False
+        try:
+            if self._connection is not None and self._place is not None:
+                with suppress(sqlite3.Error):
+                    self._connection.close()
+                self._connection, self._rests = None, self._place.state()
+        except StoreFailed:
+            self._shut()  # all is looked at anew
+        finally:
+            self._lock.release()
+        return True
 
     def _tried(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Do the work; a file that cannot be used is begun anew, then given up for the memory of this process."""
@@ -183,30 +188,40 @@ class IndexFile:
     def _opened(self) -> sqlite3.Connection:
         if self._connection is not None:
             return self._connection
-        if self._place is not None:
+        # What nobody touched since we closed it is as whole as it was, and stands as safely.
+        rested = self._place is not None and self._rests is not None and self._place.state() == self._rests
+        if self._place is not None and not rested:
             self._place.make()
         path = self._place.path if self._place is not None else ":memory:"
         held = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
         self._connection = held
         for setting in _SETTINGS:
             held.execute(f"PRAGMA {setting}")
+        if not rested:
+            self._shelving.clear()
+            self._look_over(held)
+        made_by = meta(held, "made_by")
+        if made_by not in (self._made_by, ""):
+            raise sqlite3.DatabaseError("another version made the index")
+        if not made_by:
+            keep(held, "made_by", self._made_by)
+        return held
+
+    def _look_over(self, held: sqlite3.Connection) -> None:
+        """Let the file be whole, and have its tables."""
         if held.execute("PRAGMA quick_check").fetchone() != ("ok",):
             raise sqlite3.DatabaseError("the index is damaged")
         for table in _TABLES:
             held.execute(table)
         if self._vectors is not None:
             self._vectors.begin(held)
-        if meta(held, "made_by") not in (self._made_by, ""):
-            raise sqlite3.DatabaseError("another version made the index")
-        keep(held, "made_by", self._made_by)
-        return held
 
     def _shut(self) -> None:
         if self._connection is not None:
             with suppress(sqlite3.Error):
                 self._connection.close()
-        self._connection = self._shelved = None
-        self._spots = {}
+        self._connection = self._rests = None
+        self._shelving.clear()
 
     def _remove(self) -> None:
         if self._place is not None:
@@ -288,54 +303,22 @@ class IndexFile:
         most: int,
         meant: Vector | None,
     ) -> tuple[Hit, ...]:
-        shelved = self._shelf(held)
+        shelved = self._shelving.of(held)
         places = places_of(held, shelved.start, asked)
+        sources, talks = shelved.sources, shelved.talks
         allowed = {source for source, (page, _) in shelved.pages.items() if wanted(page)}
-        talks = {source for source, (page, _) in shelved.pages.items() if page == TALK}
-        ranked = [
-            (-score.value, -(shelved.shelf.spots[number].at or 0), number, score)
-            for number, score in scores(shelved.shelf, places, asked).items()
-            if (source := shelved.sources[number]) in allowed and (score.shared or score.kin or source in talks)
-        ]
-        if meant is None or self._vectors is None:
-            best = nsmallest(most, ranked, key=lambda one: one[:3])
-            first = [(number, score.value, score, 0) for _, _, number, score in best]
-        else:
+
+        def fits(number: int, holds: bool) -> bool:
+            return (holds or sources[number] in talks) and sources[number] in allowed
+
+        by_meaning = meant is not None and self._vectors is not None
+        words = best(shelved.shelf, places, asked, len(sources) if by_meaning else most, fits)
+        first = [(number, score.value, score, 0) for number, score in words]
+        if meant is not None and self._vectors is not None:
             nearest = self._vectors.order(held, meant, shelved.start, shelved.shelf.first)
-            nearest = tuple(number for number in nearest if shelved.sources[number] in allowed)
-            words = {number: score for _, _, number, score in sorted(ranked, key=lambda one: one[:3])}
-            first = self._vectors.fused(words, nearest, most)
+            nearest = tuple(number for number in nearest if sources[number] in allowed)
+            first = self._vectors.fused(dict(words), nearest, most)
         return tuple(
-            Hit(_placed(held, shelved, number), number, value, score.shared, score.kin, score.value, near)
+            Hit(shelved.placed(held, number), number, value, score.shared, score.kin, score.value, near)
             for number, value, score, near in first
         )
-
-    def _shelf(self, held: sqlite3.Connection) -> _Shelved:
-        """The shelf of this version, kept until the next."""
-        version = meta(held, "version")
-        if self._shelved is None or self._shelved.version != version:
-            before, self._spots = self._spots, {}
-            spots: list[Spot] = []
-            start: dict[int, int] = {}
-            sources: list[int] = []
-            pages: dict[int, tuple[PageId, str]] = {}
-            for row, page, sha256 in held.execute("SELECT id, page, sha256 FROM sources ORDER BY place"):
-                own = before[row] if row in before else _spots(held, row)
-                self._spots[row] = own
-                start[row], pages[row] = len(spots), (PageId(page), sha256)
-                spots += own
-                sources += [row] * len(own)
-            self._shelved = _Shelved(version, shelf(spots), start, sources, pages)
-        return self._shelved
-
-
-def _spots(held: sqlite3.Connection, source: int) -> list[Spot]:
-    (told,) = held.execute("SELECT spots FROM sources WHERE id = ?", (source,)).fetchone()
-    return [spot_of(one) for one in json.loads(told)]
-
-
-def _placed(held: sqlite3.Connection, shelved: _Shelved, number: int) -> Placed:
-    """The unit of a number."""
-    source = shelved.sources[number]
-    row = held.execute(f"{_UNITS} AND number = ?", (source, number - shelved.start[source])).fetchone()
-    return placed_of(*shelved.pages[source], row)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from memory_core.errors import StoreFailed
+from memory_core.store.base import State
 from memory_core.store.disk import EntryKind, translated
 from memory_core.store.tree import Tree
 
@@ -29,6 +30,10 @@ class IndexPlace:
     def exists(self) -> bool:
         """Is there a file?"""
         return self.tree.has(self.file)
+
+    def state(self) -> State | None:
+        """What the system tells of the file, which is no link and under none; None where there is none."""
+        return self.tree.state(self.file)
 
     def make(self) -> None:
         """Let there be a file that its owner alone may read. SQLite's would be for everybody, and follows links."""

@@ -48,10 +48,18 @@ def spot_row(spot: Spot) -> list[object]:
     return [spot.length, spot.session, spot.at, sorted(spot.speaker), *flags]
 
 
-def spot_of(row: list[Any]) -> Spot:
-    """The same, read back."""
-    length, session, at, speaker, asks, number, time = row
-    return Spot(length, session, at, frozenset(speaker), bool(asks), bool(number), bool(time))
+def spots_of(rows: Sequence[Sequence[Any]]) -> list[Spot]:
+    """The same of all units of a source, read back; what many of them say is kept once."""
+    sessions: dict[str, str] = {}
+    speakers: dict[tuple[str, ...], frozenset[str]] = {(): frozenset()}
+    found: list[Spot] = []
+    for length, session, at, speaker, asks, number, time in rows:
+        who = tuple(speaker)
+        if who not in speakers:
+            speakers[who] = frozenset(who)
+        same = sessions.setdefault(session, session)
+        found.append(Spot(length, same, at, speakers[who], asks == 1, number == 1, time == 1))
+    return found
 
 
 def unit_row(placed: Placed) -> UnitRow:

@@ -34,6 +34,7 @@ class Meaning:
         self._turn = asyncio.Lock()
         self._due: dict[IndexFile, None] = {}
         self._task: asyncio.Task[None] | None = None
+        self._at: IndexFile | None = None
 
     @property
     def name(self) -> str:
@@ -61,6 +62,10 @@ class Meaning:
             if self._task is None or self._task.done():
                 self._task = asyncio.create_task(self._filled(), name="embedding")
 
+    def needs(self, file: IndexFile) -> bool:
+        """Is it given its vectors now, or waits for them?"""
+        return file is self._at or file in self._due
+
     async def settled(self) -> None:
         """Wait until nothing is being embedded."""
         while self._task is not None and not self._task.done():
@@ -71,11 +76,14 @@ class Meaning:
         while self._due:
             file = next(iter(self._due))
             del self._due[file]  # whoever asks while it is at work asks anew
+            self._at = file
             try:
                 kept = await self._fetched(file)
             except EmbeddingFailed:
                 self._due.clear()
                 return
+            finally:
+                self._at = None
             if kept and file.lacks_vectors:
                 self._due[file] = None
 

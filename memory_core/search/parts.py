@@ -7,11 +7,11 @@ together; what was said belongs to its talk. Tags are searched and stand next to
 from __future__ import annotations
 
 import re
-from collections import Counter as Counts
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from memory_core.forms.units import Unit
@@ -65,18 +65,6 @@ class Part(NamedTuple):
     spot: Spot
     runs: tuple[Run, ...]
 
-    def counts(self) -> Counts[str]:
-        """How often each term counts."""
-        counts: Counts[str] = Counts()
-        for run in self.runs:
-            for term in run.terms:
-                counts[term] += run.weight
-        return counts
-
-    def pairs(self) -> frozenset[tuple[str, str]]:
-        """The terms that stand together."""
-        return frozenset(pair for run in self.runs if run.joined for pair in pairs_of(run.terms))
-
 
 def part_of(placed: Placed) -> Part:
     """A unit as ranking sees it."""
@@ -104,27 +92,37 @@ class Held:
     """Units ready for questions, without a file: what is loaded already, or a test's few."""
 
     shelf: Shelf
-    counts: tuple[Counts[str], ...]
-    pairs: tuple[frozenset[tuple[str, str]], ...]
+    parts: tuple[Part, ...]
 
     def places(self, asked: Question) -> Places:
-        """Where the terms of a question stand."""
-        wanted = pairs_of(asked.terms)
-        together = {number: count for number, own in enumerate(self.pairs) if (count := len(wanted & own))}
-        return Places(self._holding(asked.terms), together, self._holding(asked.kin))
+        """Where the terms of a question stand: only what holds one is looked at closely."""
+        counts: dict[str, dict[int, int]] = {term: {} for term in (*asked.terms, *asked.kin)}
+        together: dict[int, int] = {}
+        wanted, pairs = frozenset(counts), pairs_of(asked.terms)
+        for number, part in enumerate(self.parts):
+            runs = [run for run in part.runs if not wanted.isdisjoint(run.terms)]
+            for run in runs:
+                for term in run.terms:
+                    if term in wanted:
+                        counts[term][number] = counts[term].get(number, 0) + run.weight
+            if runs and (own := pairs & _pairs(runs)):
+                together[number] = len(own)
+        return Places(_holding(counts, asked.terms), together, _holding(counts, asked.kin))
 
-    def _holding(self, terms: Sequence[str]) -> Holding:
-        return {term: {number: own[term] for number, own in enumerate(self.counts) if term in own} for term in terms}
+
+def _pairs(runs: Iterable[Run]) -> frozenset[tuple[str, str]]:
+    """The terms that stand together."""
+    return frozenset(pair for run in runs if run.joined for pair in pairwise(run.terms))
+
+
+def _holding(counts: Mapping[str, Mapping[int, int]], terms: Sequence[str]) -> Holding:
+    return {term: counts[term] for term in terms}
 
 
 def held(placed: Sequence[Placed]) -> Held:
     """Units ready for questions, in their order."""
-    parts = [_remembered(one) for one in placed]
-    return Held(
-        shelf([part.spot for part in parts]),
-        tuple(part.counts() for part in parts),
-        tuple(part.pairs() for part in parts),
-    )
+    parts = tuple([_remembered(one) for one in placed])
+    return Held(shelf([part.spot for part in parts]), parts)
 
 
 def _body(unit: Unit, *, said: bool) -> str:

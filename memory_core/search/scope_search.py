@@ -4,8 +4,8 @@ What changed is told by the states of the files (one walk, nothing read) and by 
 changed is read again. So what was written a moment ago is found, also what a hand wrote, and what was removed is
 not. A file whose times are too fresh to be trusted (two writes may share one) is told by its content.
 
-    Searches        hands out the index of a scope; `tree` None keeps all of them in memory
-    ScopeSearch     one scope: `find`, and `catch_up` for whoever must know that what was removed is gone
+`find` searches; `catch_up` is for whoever must know that what was removed is gone. Which indexes are open is the
+business of search/searches.py.
 """
 
 from __future__ import annotations
@@ -13,28 +13,25 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import date, tzinfo
 from functools import lru_cache
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from memory_core.errors import StoreError, StoreFailed
-from memory_core.ids import GroupScope, PageId, Scope
+from memory_core.ids import PageId
 from memory_core.layouts import Layout, Table
 from memory_core.ledger.base import ScopeLedger
 from memory_core.ledger.transcript import TranscriptState
-from memory_core.lock import PROGRAM
 from memory_core.search.hits import Hit, distinct
 from memory_core.search.index_file import IndexFile, Known
 from memory_core.search.index_meta import Moved
-from memory_core.search.index_place import JOURNAL, IndexPlace
 from memory_core.search.parts import Placed
 from memory_core.search.question import question
+from memory_core.search.searches import Opened, Searches
 from memory_core.search.sources import (
     Piece,
     Source,
@@ -47,16 +44,10 @@ from memory_core.search.sources import (
     talk_source,
 )
 from memory_core.store.base import State, Store
-from memory_core.store.tree import Tree
 from memory_core.terms import terms
-
-if TYPE_CHECKING:
-    from memory_core.search.meaning import Meaning
 
 T = TypeVar("T")
 
-FOLDER = PROGRAM / "search"
-"""Where the indexes are; they may be thrown away at any time."""
 MOST = 60
 """How many hits one search hands out."""
 _PROBE = (
@@ -76,7 +67,6 @@ _RULES = (
     "search/*",
 )
 """Our files that decide what an index holds of a page or a message."""
-_OPEN_FILES = 64
 _TRIES = 3
 """So often what somebody else did to a file in the middle of a search is made up for."""
 _UNSURE = TranscriptState(revised=-1)
@@ -86,77 +76,6 @@ _FRESH_NS = 2_000_000_000
 
 
 _conversation = attrgetter("conversation")
-
-
-class Searches:
-    """The indexes of all scopes, the least recently used ones closed. `meaning`: search by meaning too."""
-
-    def __init__(self, tree: Tree | None = None, meaning: Meaning | None = None) -> None:
-        self._tree = tree
-        self.meaning = meaning
-        self._open: OrderedDict[str, _Opened] = OrderedDict()
-
-    def index(self, scope: Scope, made_by: str) -> _Opened:
-        """The index of a scope. `made_by` tells what its contents depend on."""
-        opened = self._open.pop(scope.key, None)
-        if opened is None or opened.made_by != made_by:
-            vectors = self.meaning.vectors() if self.meaning is not None else None
-            opened = _Opened(IndexFile(self._place(scope), made_by, vectors), made_by)
-        self._open[scope.key] = opened
-        while len(self._open) > _OPEN_FILES:
-            self._open.popitem(last=False)  # closed by its last user's end
-        return opened
-
-    def _place(self, scope: Scope) -> IndexPlace | None:
-        return IndexPlace(self._tree, FOLDER / _name(scope)) if self._tree is not None else None
-
-    def has(self, scope: Scope) -> bool:
-        """Is there an index of this scope? Blocking."""
-        place = self._place(scope)
-        return place.exists() if place is not None else scope.key in self._open
-
-    def kept(self, scopes: Iterable[Scope]) -> tuple[Scope, ...]:
-        """Those of the scopes that have an index. Blocking. Raises StoreFailed."""
-        if self._tree is None:
-            return tuple(scope for scope in scopes if scope.key in self._open)
-        names = frozenset(self._tree.names(FOLDER))
-        return tuple(scope for scope in scopes if _name(scope) in names)
-
-    def remove_others(self, scopes: Iterable[Scope]) -> tuple[str, ...]:
-        """Throw away what belongs to none of the scopes, as after another ledger came; what it was. Blocking.
-
-        Raises StoreFailed.
-        """
-        if self._tree is None:
-            return ()
-        names = frozenset(_name(scope) for scope in scopes)
-        others = [name for name in self._tree.names(FOLDER) if name.removesuffix(JOURNAL) not in names]
-        for name in others:
-            IndexPlace(self._tree, FOLDER / name).remove()
-        return tuple(others)
-
-    def remove(self, scope: Scope) -> None:
-        """Throw the index of a scope away. Blocking."""
-        opened = self._open.pop(scope.key, None)
-        if opened is not None:
-            opened.file.close()
-        place = self._place(scope)
-        if place is not None:
-            place.remove()
-
-    def close(self) -> None:
-        """Close all files. Blocking."""
-        for opened in self._open.values():
-            opened.file.close()
-        self._open.clear()
-
-
-@dataclass(slots=True)
-class _Opened:
-    file: IndexFile
-    made_by: str
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    known: Known | None = None
 
 
 class ScopeSearch:
@@ -199,21 +118,26 @@ class ScopeSearch:
                 missed = list[str]()
                 try:
                     as_of = await self._catch_up(opened, missed, checked=tries < _TRIES)
-                    done = await asyncio.to_thread(work, opened.file, as_of)
+                    done = await asyncio.to_thread(self._at_work, work, opened.file, as_of)
                 except Moved:
                     opened.known, tries = None, tries + 1
                     continue
                 unread += missed
+                self._searches.used(self._store.scope, opened)
                 if self._searches.meaning is not None:
                     self._searches.meaning.fill(opened.file)
                 return done
 
-    def _opened(self) -> _Opened:
+    def _at_work(self, work: Callable[[IndexFile, str | None], T], file: IndexFile, as_of: str | None) -> T:
+        self._searches.close_idle()
+        return work(file, as_of)
+
+    def _opened(self) -> Opened:
         embedder = self._searches.meaning.name if self._searches.meaning is not None else ""
         made_by = f"{_fingerprint()} {self._layout.name} {self._zone} {embedder}"
         return self._searches.index(self._store.scope, made_by)
 
-    async def _catch_up(self, opened: _Opened, unread: list[str], *, checked: bool) -> str | None:
+    async def _catch_up(self, opened: Opened, unread: list[str], *, checked: bool) -> str | None:
         """The version that holds what is there now; None where it is not `checked` that it stays so. Raises Moved."""
         states, transcript = await self._store.states(), await self._ledger.transcript_state()
         known = opened.known
@@ -331,8 +255,3 @@ _OURS = _rules()
 def _fingerprint() -> str:
     """What the contents of an index depend on besides its sources: our rules, and the stemmer's."""
     return hashlib.sha256(_OURS + repr(terms(_PROBE)).encode()).hexdigest()[:16]
-
-
-def _name(scope: Scope) -> str:
-    """The name of a scope's index file."""
-    return f"group-{scope.name}.sqlite3" if isinstance(scope, GroupScope) else f"direct-{scope.person.folder}.sqlite3"

@@ -1,8 +1,8 @@
 """Pages as files in the workspace.
 
-A read is aiofiles on a descriptor that was opened safely; a commit is one function in one hop to a thread, since
-aiofiles would hop once a call and cannot sync. A commit that has begun is finished even when its task is cancelled,
-and the cancellation waits for it: when the call ends, the write is done or did not happen.
+A read and a commit are each one function in one hop to a thread (of aiofiles, for a read): to open, to read and to
+close a file in a hop each takes longer than all the rest of a read. A commit that has begun is finished even when its
+task is cancelled, and the cancellation waits for it: when the call ends, the write is done or did not happen.
 
 Two commits of one page in this process are kept apart by a lock from the look at the standing page to the rename.
 Other processes are kept out by the lock of the workspace (memory_core.workspace); a person's edit is noticed by the
@@ -19,12 +19,12 @@ from pathlib import Path, PurePosixPath
 from threading import Lock
 from typing import TypeVar
 
-import aiofiles
+import aiofiles.os
 
 from memory_core.ids import PageId, Scope
 from memory_core.layouts import Layout
 from memory_core.store.base import Change, PageText, Stamp, State
-from memory_core.store.disk import Disk, failed
+from memory_core.store.disk import Disk
 from memory_core.store.encoding import decode, encode
 from memory_core.store.pages import ScopePages, check
 from memory_core.store.tree import Tree
@@ -44,6 +44,7 @@ class FileStores:
         self, workspace: Path, layout: Layout, *, disk: Disk | None = None, on_read: OnRead | None = None
     ) -> None:
         self._tree = Tree(workspace, disk)
+        self._raw = aiofiles.os.wrap(self._tree.read)
         self._layout = layout
         self._on_read = on_read or (lambda scope, page: None)
         self._readers = ThreadPoolExecutor(4, "remem-read")
@@ -63,26 +64,9 @@ class FileStores:
     async def _read(self, pages: ScopePages, page: PageId) -> PageText | None:
         file = pages.file(page)
         self._on_read(pages.scope, page)
-        try:
-            # A cancelled read is finished too: the thread may just be opening what nobody would close.
-            content, mtime_ns = await finished(asyncio.ensure_future(self._content(file)))
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise failed(file, error) from error
-        return decode(page, content, mtime_ns)
-
-    async def _content(self, file: PurePosixPath) -> tuple[bytes, int]:
-        """The file's bytes, and its time from before the read: an edit meanwhile makes the stamp differ."""
-        mtimes: list[int] = []
-
-        def opener(_path: str, _flags: int) -> int:
-            descriptor, mtime_ns = self._tree.open_file(file)
-            mtimes.append(mtime_ns)
-            return descriptor
-
-        async with aiofiles.open(str(file), "rb", opener=opener, executor=self._readers) as stream:
-            return await stream.read(), mtimes[0]
+        # A cancelled read is finished too. Its time is from before it: an edit meanwhile makes the stamp differ.
+        raw = await finished(asyncio.ensure_future(self._raw(file, executor=self._readers)))
+        return decode(page, raw.content, raw.mtime_ns) if raw is not None else None
 
     async def _pages(self, pages: ScopePages) -> tuple[PageId, ...]:
         loop = asyncio.get_running_loop()

@@ -93,19 +93,20 @@ class ScopePages:
     def found(self, files_in: NamedFiles[T], one: OneFile[T] | None = None) -> dict[PageId, T]:
         """The pages that stand on disk, sorted, each with what `files_in` (or `one`, see `existing`) tells of it."""
         found: dict[PageId, T] = {}
-        listed: dict[PurePosixPath, Mapping[str, T]] = {}
-        places = [(rule, self.layout.place(self.scope, rule, "*")) for rule in self.layout.table(self.scope).rules]
-        wanted = Counter(place.parent for _, place in places)
-        for rule, place in places:
+        listed: dict[str, Mapping[str, T]] = {}
+        rules = self.layout.table(self.scope).rules
+        places = [self.layout.path(self.scope, rule, "*").rpartition("/") for rule in rules]
+        wanted = Counter([folder for folder, _, _ in places])
+        for rule, (folder, slash, name) in zip(rules, places, strict=True):
             fixed = not rule.page.endswith("*")
-            if one and fixed and wanted[place.parent] == 1:
-                told = one(place)
+            if one and fixed and wanted[folder] == 1:
+                told = one(PurePosixPath(f"{folder}{slash}{name}"))
             else:
-                if place.parent not in listed:
-                    listed[place.parent] = files_in(place.parent)
-                told = listed[place.parent].get(place.name) if fixed else None
+                if folder not in listed:
+                    listed[folder] = files_in(PurePosixPath(folder))
+                told = listed[folder].get(name) if fixed else None
             if not fixed:
-                found.update(_matching(rule, place.name, listed[place.parent]))
+                found.update(_matching(rule, name, listed[folder]))
             elif told is not None:
                 found[rule.page] = told
         return dict(sorted(found.items()))

@@ -5,8 +5,8 @@
     search    one FTS5 query (porter, words joined by OR, the ten best) in that group's own table
     count     the tokens of the index and of what was found
 
-Everything that blocks is done off the event loop, as remem does it: files through aiofiles, SQLite in one thread of
-its own. Nothing is escaped, checked, cut, explained or kept.
+Everything that blocks is done off the event loop: files through aiofiles, SQLite in one thread of its own. Nothing
+is escaped, checked, cut, explained or kept.
 """
 
 from __future__ import annotations

@@ -15,7 +15,6 @@ Parts are ranked by memory_core.ranking, as loading and search rank them.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -23,7 +22,7 @@ from rich.table import Table
 
 from memory_core.ranking import Question as Asks
 from memory_core.ranking import Spot, own_words, scores, shelf
-from memory_core.search.parts import Held
+from memory_core.search.parts import Held, Part, Run
 from memory_core.search.question import question as asks
 from memory_core.terms import terms
 from memory_core.tokens import Counter as Tokens
@@ -72,7 +71,8 @@ def best_file(turns: Sequence[Turn], files: dict[str, list[int]], asked: Asks) -
     """The session file that BM25 over whole files ranks first."""
     whole = {name: terms("".join(turns[number].line for number in numbers)) for name, numbers in files.items()}
     spots = [Spot(len(found), name, number) for number, (name, found) in enumerate(whole.items())]
-    held = Held(shelf(spots), tuple(map(Counter, whole.values())), tuple(frozenset() for _ in whole))
+    parts = [Part(spot, (Run(found, joined=False),)) for spot, found in zip(spots, whole.values(), strict=True)]
+    held = Held(shelf(spots), tuple(parts))
     values = own_words(held.shelf, held.places(asked))
     return list(files)[max(values, key=values.__getitem__, default=0)]
 

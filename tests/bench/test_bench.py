@@ -83,12 +83,13 @@ def test_the_whole_history_counts_every_heading_once() -> None:
 
 
 def test_a_message_over_the_budget_is_counted() -> None:
-    row = cost.Row("d", "w")
+    row = cost.Row("d", "w, first")
     row.add(900, 900, 10_000, 1000)
     row.add(200, 1001, 10_000, 1000)
     assert (row.over, row.highest, row.share) == (1, 1001, 1100 / 20_000)
-    (pooled,) = cost.pooled([row, row])
+    pooled, first = cost.pooled([row, row])
     assert (pooled.over, len(pooled.tokens), pooled.share) == (2, 4, row.share)
+    assert (first.over, len(first.tokens), first.share) == (2, 4, row.share)
 
 
 def test_cost_over_a_small_data_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,7 +97,8 @@ def test_cost_over_a_small_data_set(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     figures = tmp_path / "f.json"
     assert cost.main(["--data", str(data_file(tmp_path)), "--budget", "600", "--json", str(figures)]) == 0
     told = json.loads(figures.read_text("utf-8"))
-    assert {row["messages"] for row in told["rows"]} == {2}
+    assert {row["messages"] for row in told["rows"][:-1]} == {2}
+    assert told["rows"][-1]["messages"] == 8
     assert all(0 < row["highest"] <= 600 for row in told["rows"])
 
 

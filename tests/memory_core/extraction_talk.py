@@ -45,5 +45,7 @@ def kept(*lines: str, direct: bool = False) -> tuple[Candidate, ...]:
 
 
 def said(line: str, *, direct: bool = False) -> Candidate | None:
-    """What is kept at once of one message."""
-    return at_once(message(line), direct=direct)
+    """What is kept at once of one message that says one thing."""
+    found = at_once(message(line), direct=direct)
+    assert len(found) < 2
+    return found[0] if found else None

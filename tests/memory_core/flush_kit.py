@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, tzinfo
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -45,7 +45,8 @@ _LABEL = re.compile(r"(?P<kind>[a-z]+)(?P<open>\?)?(?: (?P<mark>HIGH|done))?: (?
 
 
 class LabelExtractor:
-    """A real, tiny extractor: `decision: …`, `task: …`, `status done: …`; with `?` behind the kind it is unsettled.
+    """A real, tiny extractor: `decision: …`, `task: …`, `status done: …`; with `?` behind the kind it is unsettled;
+    ` ||` ends a line where one message states several things.
 
     `fail` is raised instead of an answer, as often as it says; `requests` keeps what was asked.
     """
@@ -60,8 +61,14 @@ class LabelExtractor:
         self.requests.append(request)
         if self.failures:
             raise self.failures.pop(0)
-        found = [labelled(message) for message in request.messages if message.voice is Voice.PERSON]
-        return [*(one for one in found if one is not None), *self.invented]
+        spoken = [message for message in request.messages if message.voice is Voice.PERSON]
+        return [*(one for message in spoken for one in all_labelled(message)), *self.invented]
+
+
+def all_labelled(message: Message) -> list[Candidate]:
+    """The candidates of a message that states several things: `decision: … ||`, `task: …`."""
+    parts = (replace(message, text=part) for part in message.text.split(" ||\n"))
+    return [one for one in map(labelled, parts) if one is not None]
 
 
 def labelled(message: Message) -> Candidate | None:

@@ -326,8 +326,7 @@ def test_what_can_wait_is_not_told_at_once(line: str) -> None:
 )
 def test_a_task_told_to_the_bot_is_its_speakers_unless_somebody_is_named(line: str, who: str, body: str) -> None:
     told = replace(message(line), addressed=True)
-    for found in (at_once(told, direct=False), *candidates_in(Request((told,)))):
-        assert found is not None
+    for found in (*at_once(told, direct=False), *candidates_in(Request((told,)))):
         assert (found.kind, found.settled, found.who, found.body) == (Kind.TASK, True, who, body)
 
 
@@ -350,6 +349,27 @@ def test_what_is_labelled_keeps_its_reason_after_a_semicolon(line: str, body: st
     assert found.kind is Kind.DECISION
     assert found.body == (body or line.partition("decision: ")[2])
     assert ";" not in found.title[-1:]
+
+
+@pytest.mark.parametrize(
+    ("text", "bodies"),
+    [
+        ("Decision: Redis for sessions. TODO: @ben renews the certificate", ["Redis for sessions.", "renews the"]),
+        ("decision: Redis for sessions\nhm, lunch?\ndecision: Kafka for the event stream", ["Redis", "Kafka"]),
+        ("remember: the boiler is in the cellar. Go? done: migrated the staging db", ["boiler", "staging"]),
+        ("决定：缓存用 Valkey\n记住：测试服务器在法兰克福", ["缓存用 Valkey", "测试服务器在法兰克福"]),
+        ("Decided: Redis for sessions. So decided: Redis for sessions it is", ["Redis for sessions"]),
+        ("Decision: we run 3 replicas of the cache. Decision: we run 4 replicas of the cache", ["4 replicas"]),
+        ("TODO: @ben renews the certificate. @ben TODO: renews the certificate!", ["renews the certificate"]),
+    ],
+)
+def test_all_that_cannot_wait_is_told_at_once_each_as_the_flush_says_it(text: str, bodies: list[str]) -> None:
+    one = message(f"ana: {text}")
+    found = at_once(one, direct=False)
+    assert [any(body in one.body for one in found) for body in bodies] == [True] * len(bodies), found
+    assert len(found) == len(bodies)
+    every = candidates_in(Request((one,)))
+    assert [candidate for candidate in every if candidate in found] == list(found)
 
 
 @pytest.mark.asyncio

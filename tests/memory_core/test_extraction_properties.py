@@ -69,10 +69,11 @@ def test_the_quick_look_misses_nothing_that_cannot_wait() -> None:
 def test_what_cannot_wait_is_what_the_flush_finds_too(text: str, direct: bool, voice: Voice) -> None:
     one = _message(0, "ana", text, voice)
     found = at_once(one, direct=direct)
-    if found is not None:
+    if found:
         assert voice is Voice.PERSON
-        assert found.settled
-        assert found in candidates_in(Request((one,), direct=direct))
+    every = candidates_in(Request((one,), direct=direct))
+    assert list(found) == [candidate for candidate in every if candidate in found]  # in their order, each once
+    assert all(candidate.settled for candidate in found)
 
 
 _PIECES = (

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
+from contextlib import suppress
 from typing import TypeVar
 
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from memory_core.flush.engine import resume, write_now
+from memory_core.flush.engine import resume, write_all
 from memory_core.forms import journal, records
 from memory_core.ids import MessageKey
-from tests.memory_core.flush_kit import Stop, World, labelled
+from tests.memory_core.flush_kit import Stop, World, all_labelled
 from tests.scale import scale
 
 T = TypeVar("T")
@@ -50,19 +51,28 @@ class FlushMachine(RuleBasedStateMachine):
 
     async def _write(self, key: MessageKey) -> None:
         entry = await self.world.handle.ledger.find(key)
-        candidate = labelled(entry.message) if entry else None
-        assert candidate is not None
-        await write_now(self.world.handle, candidate, self.world.zone)
+        assert entry is not None
+        await write_all(self.world.handle, all_labelled(entry.message), self.world.zone)
 
-    @rule(by=st.sampled_from(["ana", "bo"]), thread=st.sampled_from(["", "T1"]), at_once=st.booleans())
-    def say(self, by: str, thread: str, *, at_once: bool) -> None:
-        """A new decision; some are written at once."""
-        self.number += 1
-        title = f"decided: topic{self.number} gets colour{self.number}"
-        key = self._run(self.world.say(f"decision: {title}", by=by, thread=thread))[0]
-        self.facts[title] = key
+    @rule(
+        by=st.sampled_from(["ana", "bo"]),
+        thread=st.sampled_from(["", "T1"]),
+        several=st.integers(1, 3),
+        at_once=st.booleans(),
+        crash_at=st.integers(0, 2),
+    )
+    def say(self, by: str, thread: str, several: int, crash_at: int, *, at_once: bool) -> None:
+        """New decisions in one message; some are written at once, or a crash comes in between."""
+        titles = [f"decided: topic{self.number + at} gets colour{self.number + at}" for at in range(several)]
+        self.number += several
+        text = " ||\n".join(f"decision: {title}" for title in titles)
+        key = self._run(self.world.say(text, by=by, thread=thread))[0]
+        self.facts.update(dict.fromkeys(titles, key))
         if at_once:
-            self._run(self._write(key))
+            self.world.faults.calls, self.world.faults.at, self.world.faults.after = 0, crash_at, True
+            with suppress(Stop):
+                self._run(self._write(key))
+            self.world.faults.at = 0
 
     @rule(crash_at=st.integers(0, 9), after=st.booleans())
     def flush(self, crash_at: int, *, after: bool) -> None:
@@ -96,8 +106,9 @@ class FlushMachine(RuleBasedStateMachine):
     @rule(data=st.data())
     def delete(self, data: st.DataObject) -> None:
         """A message is deleted on its platform."""
-        title = data.draw(st.sampled_from(sorted(self.facts)))
-        self._run(self.world.delete(self.facts.pop(title)))
+        key = self.facts[data.draw(st.sampled_from(sorted(self.facts)))]
+        self._run(self.world.delete(key))
+        self.facts = {title: said for title, said in self.facts.items() if said != key}
 
     @invariant()
     def nothing_by_hand_is_lost_and_pages_are_sound(self) -> None:

@@ -266,7 +266,7 @@ async def test_the_way_back_of_what_was_noted_is_erased_with_its_mark(text: str)
     assert await world.handle.ledger.ways_back() == ()
     await undo(world.open())
     undone = await undo(world.open())
-    assert undone.noted is not None
+    assert undone.noted
     assert (await undo(world.open())).nothing
 
 

@@ -145,7 +145,7 @@ TALK = Act(
         _say(decision(10), 10, addressed=True),
         _say(lesson(11), 11, author=BEN),
         Step("burst", text="burst", keeps=(12, 13, 14, 15)),
-        _say(task(16), 16, author=BEN, addressed=True),
+        _say(f"{task(16)}\n{decision(24)}", 16, 24, author=BEN, addressed=True),
         _say(lesson(17), name="edited"),
         Step("edit", text=lesson(18), of="edited", keeps=(18,), drops=(17,)),
         _say(lesson(19), name="deleted"),

@@ -1,0 +1,86 @@
+"""The reading side of a search index (search/index_file.py): its units ready for questions, and the best of them.
+
+What every question needs of all units is made once for a version of the index and kept until another one is read;
+what an unchanged source has of it is kept still longer. It holds no text of a unit. Blocking.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from memory_core.ids import PageId
+from memory_core.ranking import Shelf, Spot, shelf
+from memory_core.search.index_meta import meta
+from memory_core.search.index_rows import UNIT, placed_of, spots_of
+from memory_core.search.parts import Placed
+from memory_core.search.sources import TALK
+
+_UNIT = f"SELECT {UNIT} FROM units WHERE source = ? AND number = ?"  # noqa: S608  # our own constant
+
+
+@dataclass(frozen=True, slots=True)
+class Shelved:
+    """What every question needs, as of one version: the shelf, and which numbers belong to which source."""
+
+    version: str
+    shelf: Shelf
+    start: Mapping[int, int]
+    """The number of each source's first unit."""
+    sources: Sequence[int]
+    """Of every number its source."""
+    pages: Mapping[int, tuple[PageId, str]]
+    """Of every source its page, and in which state it was read."""
+    talks: frozenset[int]
+    """The sources that are no pages, but what was said."""
+
+    def placed(self, held: sqlite3.Connection, number: int) -> Placed:
+        """The unit of a number."""
+        source = self.sources[number]
+        row = held.execute(_UNIT, (source, number - self.start[source])).fetchone()
+        return placed_of(*self.pages[source], row)
+
+
+class Shelving:
+    """The shelf of the version that was read last."""
+
+    def __init__(self) -> None:
+        self._shelved: Shelved | None = None
+        # Of the last shelf, by source and its mark: most stay as they are. A copy of the file that somebody put back
+        # may have another source under the same number.
+        self._spots: dict[tuple[int, str], list[Spot]] = {}
+
+    @property
+    def units(self) -> int:
+        """Of so many units something is kept."""
+        return len(self._shelved.sources) if self._shelved is not None else 0
+
+    def clear(self) -> None:
+        """Keep nothing."""
+        self._shelved, self._spots = None, {}
+
+    def of(self, held: sqlite3.Connection) -> Shelved:
+        """The shelf of this version, kept until the next."""
+        version = meta(held, "version")
+        if self._shelved is None or self._shelved.version != version:
+            before, self._spots = self._spots, {}
+            spots: list[Spot] = []
+            start: dict[int, int] = {}
+            sources: list[int] = []
+            pages: dict[int, tuple[PageId, str]] = {}
+            for row, page, sha256, mark in held.execute("SELECT id, page, sha256, mark FROM sources ORDER BY place"):
+                own = before[row, mark] if (row, mark) in before else _spots(held, row)
+                self._spots[row, mark] = own
+                start[row], pages[row] = len(spots), (PageId(page), sha256)
+                spots += own
+                sources += [row] * len(own)
+            talks = frozenset(source for source, (page, _) in pages.items() if page == TALK)
+            self._shelved = Shelved(version, shelf(spots), start, sources, pages, talks)
+        return self._shelved
+
+
+def _spots(held: sqlite3.Connection, source: int) -> list[Spot]:
+    (told,) = held.execute("SELECT spots FROM sources WHERE id = ?", (source,)).fetchone()
+    return spots_of(json.loads(told))
