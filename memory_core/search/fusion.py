@@ -19,9 +19,10 @@ What answers a question stands next to what is like it: `near` lends a part of h
 those beside it and `LENT_TWO` of the next.
 
 This was found on LoCoMo and GateMem together, beside the weights that ranking ships; `python -m tests.bench recall
---against embedder --leave-one-out` tells how well it holds. The numbers lie on a plateau: 10 to 40 for `DAMP`, 1 to 4
-for `MEANING`, a quarter to 0.7 for `LENT`. Without the fall by n² it is a gain where questions are short and a loss
-where they are long, whatever the share of meaning (docs/reference/benchmarks.md).
+--against embedder --leave-one-out` tells how well it holds. The numbers lie on a plateau: 10 to 40 for `DAMP`, 0.75 to
+1.5 for `MEANING` (more than 1 would let what shares nothing come first), a quarter to 0.7 for `LENT`. Without the fall
+by n² it is a gain where questions are short and a loss where they are long, whatever the share of meaning
+(docs/reference/benchmarks.md).
 """
 
 from __future__ import annotations
