@@ -9,7 +9,7 @@ A part gets of both, and what it gets is added:
 By meaning only places count, for how near is no measure (a model's numbers may all lie between 0.7 and 0.9). It
 counts by how little the words can say. A question in another language than what is kept shares no term, or a name:
 half of what the words give, or all. One in the words that were said shares four or more, and is decided by them:
-there meaning orders what fits about alike. What shares no term never comes before the best one by words.
+there meaning orders what fits about alike. What has no score by words never comes before the best one.
 
 What an order does not name gets nothing of it. By words that is what shares no term with the question; by meaning
 every part has a place, the last one too, so meaning alone brings in the `NEAREST` parts only. It cannot say that
@@ -19,9 +19,9 @@ What answers a question stands next to what is like it: `near` lends a part of h
 those beside it and `LENT_TWO` of the next.
 
 This was found on LoCoMo and GateMem together, beside the weights that ranking ships; `python -m tests.bench recall
---against embedder --leave-one-out` tells how well it holds. The numbers lie on a plateau: 10 to 40 for `DAMP`, 0.75 to
-1.5 for `MEANING` (more than 1 would let what shares nothing come first), a quarter to 0.7 for `LENT`. Without the fall
-by n² it is a gain where questions are short and a loss where they are long, whatever the share of meaning
+--against embedder --leave-one-out` tells how well it holds. The numbers lie on a plateau: 10 to 40 for `DAMP`, a
+quarter to 0.7 for `LENT`, 0.75 to 1.5 for `MEANING` (by more than 1 what no word says could come first). Without the
+fall by n² it is a gain where questions are short and a loss where they are long, whatever the share of meaning
 (docs/reference/benchmarks.md).
 """
 
