@@ -137,7 +137,7 @@ class Vectors:
         places = {number: place for place, number in enumerate(nearest[:NEAREST], 1)}
         return [
             (number, share, words.get(number, _NO_WORDS), places.get(number, 0))
-            for number, share in islice(shares(tuple(words), nearest).items(), most)
+            for number, share in islice(shares(words, nearest).items(), most)
         ]
 
 

@@ -23,7 +23,7 @@ from typing import TypeAlias
 
 from memory_core.ids import Conversation, MessageKey, PersonKey, RoomKey, message_key
 from memory_core.messages import Entry, Message
-from memory_core.ranking import own_words, scores
+from memory_core.ranking import Score, own_words, scores
 from memory_core.search.parts import AtHand, Placed, at_hand
 from memory_core.search.question import question as asks
 from memory_core.search.sources import Piece, talk_source
@@ -76,10 +76,15 @@ def today(turns: Sequence[Turn]) -> date | None:
     return turns[-1].at.date() if turns else None
 
 
-def _remem(turns: Sequence[Turn], question: Question) -> Sequence[int]:
+def scored(turns: Sequence[Turn], question: Question) -> dict[int, Score]:
+    """The turns that fit by remem's formula with their scores, best first; of equal ones the newer."""
     room, wanted = room_at_hand(tuple(turns)), asks(question.text, today(turns))
     found = scores(room.shelf, room.places(wanted), wanted)
-    return sorted(found, key=lambda number: (-found[number].value, -number))
+    return {number: found[number] for number in sorted(found, key=lambda number: (-found[number].value, -number))}
+
+
+def _remem(turns: Sequence[Turn], question: Question) -> Sequence[int]:
+    return tuple(scored(turns, question))
 
 
 def formula_ms(rooms: Sequence[Room], parts: int = 100) -> float:

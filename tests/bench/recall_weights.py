@@ -151,13 +151,18 @@ def _added(values: Sequence[float], share: Sequence[float], factor: float) -> Se
 
 def groups_of(data: Data, counter: Counter) -> list[Group]:
     """The rooms of a data set in the groups that are left out together."""
+    return [
+        Group(data.name, name, tuple(one for room in rooms for one in _asked(room, counter)))
+        for name, rooms in grouped(data)
+    ]
+
+
+def grouped(data: Data) -> list[tuple[str, Sequence[Room]]]:
+    """What is left out together, with its name: each room, or where there are many of them a third."""
     rooms = [room for room in data.rooms if room.questions]
     if len(rooms) <= _MANY_ROOMS:
-        return [Group(data.name, room.name, tuple(_asked(room, counter))) for room in rooms]
-    return [
-        Group(data.name, f"part {at + 1}", tuple(one for room in rooms[at::_GROUPS] for one in _asked(room, counter)))
-        for at in range(_GROUPS)
-    ]
+        return [(room.name, (room,)) for room in rooms]
+    return [(f"part {at + 1}", rooms[at::_GROUPS]) for at in range(_GROUPS)]
 
 
 def left_out(

@@ -88,7 +88,9 @@ def test_the_file_says_what_pure_fusion_says(made: list[Source], words: str, fil
         similar[number] = told[0]
     nearest = order(near(similar, ready.shelf.first))
     hits = index.search(wanted, lambda page: True, 1000, meant=embedder.vector(words))
-    assert {hit.number: hit.score for hit in hits} == pytest.approx(shares(by_words, nearest))
+    assert {hit.number: hit.score for hit in hits} == pytest.approx(
+        shares({number: ranked[number] for number in by_words}, nearest)
+    )
     assert {hit.number: hit.near for hit in hits if hit.near} == {
         number: place for place, number in enumerate(nearest[:NEAREST], 1)
     }
