@@ -47,8 +47,9 @@ class Rooms:
         self._partners: dict[RoomKey, PersonKey] = {}
 
     async def place(self, room: Room, author: Author, *, spoke: bool = True) -> Placed:
-        """The scope, or why there is none; the room gets its name at its first use. Never raises for a damaged mapping or a refused write: it fails closed.
+        """The scope, or why there is none; the room gets its name at its first use.
 
+        Never raises for a damaged mapping or a refused write: it fails closed.
         `spoke` False: the author may only stand in for somebody whom the platform does not tell (a deletion).
         """
         if room.kind is RoomKind.UNKNOWN:
