@@ -21,7 +21,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from adapters.history import NAMED
+from adapters.history import NAMED, OWN_NAME
 from adapters.messages import Incoming
 from adapters.payload import Json, flag, string, strings
 from adapters.slack.facts import Known, Me, RoomFacts
@@ -78,7 +78,7 @@ class Export:
         deleted = frozenset(string(one, "id") for one in users if flag(one, "deleted"))
         private = (*(_told(one, _PRIVATE[kind], names) for kind, one in dms), *doubtful)
         team = _team(users)
-        me = Me(team, "remem") if bot is None else own(users, bot, team, path)
+        me = Me(team, OWN_NAME) if bot is None else own(users, bot, team, path)
         return cls(path, _sha256(path), team, rooms, names, files, me, deleted, private)
 
     def messages(self) -> list[Incoming]:
