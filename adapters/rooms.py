@@ -46,13 +46,10 @@ class Rooms:
         self._shared_rooms = shared_rooms
         self._partners: dict[RoomKey, PersonKey] = {}
 
-    async def scope_of(self, room: Room, author: Author) -> Scope | None:
-        """The scope, None where there is no memory; the room gets its name at its first use."""
-        return (await self.place(room, author)).scope
-
     async def place(self, room: Room, author: Author, *, spoke: bool = True) -> Placed:
-        """The scope, or why there is none. Never raises for a damaged mapping or a refused write: it fails closed.
+        """The scope, or why there is none; the room gets its name at its first use.
 
+        Never raises for a damaged mapping or a refused write: it fails closed.
         `spoke` False: the author may only stand in for somebody whom the platform does not tell (a deletion).
         """
         if room.kind is RoomKind.UNKNOWN:

@@ -91,7 +91,3 @@ class Agent(Protocol):
         An agent that writes bit by bit tells `show`; what it returns is the whole answer in any case.
         """
         ...
-
-
-async def unshown(text: str) -> None:
-    """Nobody looks at an answer that is not whole (bot.agent.Show)."""

@@ -116,10 +116,14 @@ def undone_text(undone: Undone) -> str:
     return " ".join(lines) + waits_text(undone.waits, undone.blocked)
 
 
+def _statement(kind: str, title: str) -> str:
+    named = noun(Kind(kind)) if kind in set(Kind) else kind
+    return f"{named} “{title}”" if title else named
+
+
 def _noted_undone(undone: Undone) -> str:
     """What is said of something that was written when it was said, and is taken back: all that one message said."""
-    named = [f"{noun(Kind(k)) if k in set(Kind) else k}{f' “{title}”' if title else ''}" for k, title in undone.noted]
-    what = " and the ".join(named)
+    what = " and the ".join(_statement(kind, title) for kind, title in undone.noted)
     done = undone.pages or not undone.kept
     lines = [f"Taken back: what was noted last, the {what}." if done else f"Not taken back: the {what}, noted last."]
     if undone.pages:

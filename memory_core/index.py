@@ -60,6 +60,7 @@ __all__ = [
 MINIMUM_BUDGET_TOKENS = 500
 _HIGHEST_BUDGET_TOKENS = 10_000_000
 _REMEMBERED_CHARACTERS = 8192
+"""A longer index is taken apart each time: those of thousands of groups are kept."""
 _BULLET = re.compile(r"\s*(?:[-*+•]\s+|\d{1,3}[.)、]\s*)(.*)")
 
 

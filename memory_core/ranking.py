@@ -40,7 +40,7 @@ from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 from memory_core.days import Span, worth
-from memory_core.shelf import SATURATION, Shelf, Spot, Window, known, shelf
+from memory_core.shelf import SATURATION, Shelf, Spot, Window, base, shelf
 from memory_core.weights import SHIPPED, Weights
 
 __all__ = [
@@ -52,6 +52,7 @@ __all__ = [
     "Shelf",
     "Spot",
     "best",
+    "holding_of",
     "own_words",
     "pairs_of",
     "scores",
@@ -99,35 +100,35 @@ class Share:
     best: float = 1.0
 
 
-def scores(held: Shelf, found: Places, asked: Question, weights: Weights = SHIPPED) -> dict[int, Score]:
+def scores(parts: Shelf, found: Places, asked: Question, weights: Weights = SHIPPED) -> dict[int, Score]:
     """The scores of the parts that fit a question, by their numbers; none where no part holds any of it."""
-    shared, kin = _held(found.counts), _held(found.kin)
-    values = _values(held, found, asked, weights)
+    shared, kin = _all_hold(found.counts), _all_hold(found.kin)
+    values = _values(parts, found, asked, weights)
     return {number: Score(one, shared.get(number, 0), kin.get(number, 0)) for number, one in values.items()}
 
 
 def best(
-    held: Shelf, found: Places, asked: Question, most: int, fits: Callable[[int, bool], bool]
+    parts: Shelf, found: Places, asked: Question, most: int, fits: Callable[[int, bool], bool]
 ) -> list[tuple[int, Score]]:
     """The `most` parts of the highest scores, best first, with their numbers; of equal ones the newer is first.
 
     `fits` says which may be among them, by the number, and whether the part itself holds a term or its kin.
     """
     holding = set[int]().union(*found.counts.values(), *found.kin.values())
-    values = {number: one for number, one in _values(held, found, asked).items() if fits(number, number in holding)}
+    values = {number: one for number, one in _values(parts, found, asked).items() if fits(number, number in holding)}
     enough = min(nlargest(most, values.values()), default=0.0)
-    order = sorted((-one, -(held.spots[number].at or 0), number) for number, one in values.items() if one >= enough)
+    order = sorted((-one, -(parts.spots[number].at or 0), number) for number, one in values.items() if one >= enough)
     return [
         (number, Score(-one, _holds(found.counts, number), _holds(found.kin, number)))
         for one, _, number in order[:most]
     ]
 
 
-def _values(held: Shelf, found: Places, asked: Question, weights: Weights = SHIPPED) -> dict[int, float]:
+def _values(parts: Shelf, found: Places, asked: Question, weights: Weights = SHIPPED) -> dict[int, float]:
     """The values of the scores."""
-    looked_at, told = shares(held, found, asked)
-    still = held.known if weights is SHIPPED else known(held.still, weights)
-    value = {number: still[number] for number in looked_at}
+    looked_at, told = shares(parts, found, asked)
+    unasked = parts.base if weights is SHIPPED else base(parts.still, weights)
+    value = {number: unasked[number] for number in looked_at}
     for name, share in told.items():
         factor = getattr(weights, name) / share.best
         for number, one in share.values.items():
@@ -136,47 +137,52 @@ def _values(held: Shelf, found: Places, asked: Question, weights: Weights = SHIP
     return {number: max(0.0, one) for number, one in value.items()}
 
 
-def shares(held: Shelf, found: Places, asked: Question) -> tuple[Collection[int], dict[str, Share]]:
+def shares(parts: Shelf, found: Places, asked: Question) -> tuple[Collection[int], dict[str, Share]]:
     """The parts that are looked at, and of every share that depends on the question, by its name in Weights, who has
     how much of it (others than those that are looked at may have some).
 
     Looked at are the parts that hold a term of the question or of its kin, or stand within two of one that holds a
-    term. The score of a part is the sum of its shares and of `held.still`, each times its weight.
+    term. The score of a part is the sum of its shares and of `parts.still`, each times its weight.
     """
     counts = {term: holding for term, holding in found.counts.items() if holding}
     kin = {term: holding for term, holding in found.kin.items() if holding}
-    own, before, near, wide = (_around(window, counts) for window in held.windows)
-    related, related_before = (_around(window, kin) for window in held.windows[:2])
+    own, before, near, wide = (_around(window, counts) for window in parts.windows)
+    related, related_before = (_around(window, kin) for window in parts.windows[:2])
     looked_at = near.keys() | related.keys()
-    named = {number for term in asked.terms for number in held.speakers.get(term, ())}
+    named = {number for term in asked.terms for number in parts.speakers.get(term, ())}
     timed = looked_at if asked.asks_time else ()
     told = {
         "own": own,
         "before": before,
         "near": near,
         "wide": wide,
-        "session": _by_session(held, counts, looked_at),
+        "session": _by_session(parts, counts, looked_at),
         "kin": related,
         "kin_before": related_before,
         "phrase": {number: float(count) for number, count in found.pairs.items()},
-        "cover": _cover(counts, len(held.spots)),
+        "cover": _cover(counts, len(parts.spots)),
     }
     tops = {name: max(values.values(), default=0.0) for name, values in told.items()}
-    best = {name: Share(values, tops[name]) for name, values in told.items() if tops[name] > 0}
-    best["speaker"] = Share(dict.fromkeys(named, 1.0))
-    best["day"] = Share(_by_day(held.spots, asked.days, looked_at))
-    best["time"] = Share({number: 1.0 for number in timed if held.spots[number].time})
-    return looked_at, best
+    of_best = {name: Share(values, tops[name]) for name, values in told.items() if tops[name] > 0}
+    of_best["speaker"] = Share(dict.fromkeys(named, 1.0))
+    of_best["day"] = Share(_by_day(parts.spots, asked.days, looked_at))
+    of_best["time"] = Share({number: 1.0 for number in timed if parts.spots[number].time})
+    return looked_at, of_best
 
 
-def own_words(held: Shelf, found: Places) -> dict[int, float]:
+def own_words(parts: Shelf, found: Places) -> dict[int, float]:
     """BM25 of each part alone: the first share, and what the whole formula is measured against."""
-    return _around(held.windows[0], found.counts)
+    return _around(parts.windows[0], found.counts)
 
 
 def pairs_of(terms: Sequence[str]) -> frozenset[tuple[str, str]]:
     """The pairs of terms that stand together."""
     return frozenset(pairwise(terms))
+
+
+def holding_of(terms: Sequence[str], counts: Holding) -> Holding:
+    """Those of the terms that were looked for, or found, at all."""
+    return {term: counts[term] for term in terms if term in counts}
 
 
 def _weight(holding: int, total: int) -> float:
@@ -211,16 +217,16 @@ def _bm25(
     return values
 
 
-def _by_session(held: Shelf, found: Holding, numbers: Iterable[int]) -> dict[int, float]:
+def _by_session(parts: Shelf, found: Holding, numbers: Iterable[int]) -> dict[int, float]:
     """BM25 over whole sessions, told to those of their parts that are looked at."""
-    first = held.first
+    first = parts.first
     merged: list[Mapping[int, int]] = []
     for holding in found.values():
         counts: dict[int, int] = defaultdict(int)
         for number, count in holding.items():
             counts[first[number]] += count
         merged.append(counts)
-    values = _bm25(merged, len(held.session_norms), held.session_norms)
+    values = _bm25(merged, len(parts.session_norms), parts.session_norms)
     return {number: values.get(first[number], 0.0) for number in numbers}
 
 
@@ -246,10 +252,10 @@ def _holds(found: Holding, number: int) -> int:
     return sum(number in holding for holding in found.values())
 
 
-def _held(found: Holding) -> dict[int, int]:
-    """How many of these terms each part holds."""
-    held: dict[int, int] = defaultdict(int)
+def _all_hold(found: Holding) -> dict[int, int]:
+    """The same of every part that holds any."""
+    counts: dict[int, int] = defaultdict(int)
     for holding in found.values():
         for number in holding:
-            held[number] += 1
-    return held
+            counts[number] += 1
+    return counts

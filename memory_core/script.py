@@ -19,7 +19,8 @@ _MARKS = (
     "\u0bbe-\u0bcd\u0c3e-\u0c4d\u0cbc-\u0ccd\u0d3e-\u0d4d\u0dca-\u0ddf"
 )
 RUN = re.compile(f"([{PAIRED}]+)")
-"""A run of such characters. The only pattern that holds PAIRED: to compile it takes milliseconds."""
+"""A run of such characters: of what `RUN.split` gives, every second part is one. The only pattern that holds PAIRED:
+to compile it takes milliseconds."""
 LETTER = f"(?:\\w|[{_MARKS}])"
 """In what stands between two runs of paired scripts."""
 

@@ -61,7 +61,7 @@ class Window:
 class Shelf:
     """Parts in their order, with what every question needs to know of them.
 
-    `first` is for each part the first one of its session; `session_norms` has these. `known` is for each part the
+    `first` is for each part the first one of its session; `session_norms` has these. `base` is for each part the
     weighted sum of the shares that are the same whatever is asked.
     """
 
@@ -69,7 +69,7 @@ class Shelf:
     first: Sequence[int]
     windows: Sequence[Window]
     session_norms: Mapping[int, float]
-    known: Sequence[float]
+    base: Sequence[float]
     speakers: Mapping[str, Sequence[int]]
 
     @property
@@ -101,7 +101,7 @@ def shelf(spots: Sequence[Spot]) -> Shelf:
     of_sessions = _norms([until[end] - until[begin] for begin, end in zip(begins, ends, strict=True)])
     windows = [_window(first, stop, until, numbers, *reach) for reach in _WINDOWS]
     by_session = dict(zip(begins, of_sessions, strict=True))
-    return Shelf(spots, first, windows, by_session, known(_still(spots), SHIPPED), dict(speakers))
+    return Shelf(spots, first, windows, by_session, base(_still(spots), SHIPPED), dict(speakers))
 
 
 def _newness(spots: Sequence[Spot]) -> list[float]:
@@ -125,8 +125,8 @@ def _still(spots: Sequence[Spot]) -> dict[str, list[float]]:
     }
 
 
-def known(still: Mapping[str, Sequence[float]], weights: Weights) -> list[float]:
-    """What is known of every part's score before anything is asked: the weighted sum of its `Shelf.still`."""
+def base(still: Mapping[str, Sequence[float]], weights: Weights) -> list[float]:
+    """Every part's score before anything is asked: the weighted sum of its `Shelf.still`."""
     weighted = (map(mul, repeat(getattr(weights, name)), values) for name, values in still.items())
     return list(reduce(partial(map, add), weighted))
 

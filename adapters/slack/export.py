@@ -78,7 +78,7 @@ class Export:
         deleted = frozenset(string(one, "id") for one in users if flag(one, "deleted"))
         private = tuple(_told(one, _PRIVATE[kind], names) for kind, one in dms)
         team = _team(users)
-        me = Me(team, "remem") if bot is None else _own(users, bot, team, path)
+        me = Me(team, OWN_NAME) if bot is None else _own(users, bot, team, path)
         return cls(path, _sha256(path), team, rooms, names, files, me, deleted, private)
 
     def messages(self) -> list[Incoming]:

@@ -89,7 +89,10 @@ def _as_heard(urgent: Sequence[Candidate], every: Sequence[Candidate]) -> tuple[
         if one not in every:
             alike = [at for at, other in enumerate(every) if at not in found and other.kind is one.kind]
             part = next((at for at in alike if every[at].body.casefold() in one.body.casefold()), None)
-            found |= {part} if part is not None else set(alike[:1]) if not found else set()
+            if part is None and not found:
+                part = next(iter(alike), None)
+            if part is not None:
+                found.add(part)
     return tuple(every[at] for at in sorted(found))
 
 

@@ -5,9 +5,10 @@ bars           candidates → facts, checked by code            plans         a 
 sameness       do two texts say the same?                     steps         the undoable steps of a scope
 pending        what stays open until the next flush           apply         a plan, page by page, read back
 gathering      what a draft reads                             standing      pages as one step read them
-draft          facts → operations, with attention_draft       write_now     one fact at once, while its reply waits
-revision       edited messages that were flushed              undo          the newest step taken back
-raw_notes      word for word, while extraction fails          correct       one record superseded by a person
-switched       what a switch from X to Y takes back           board_budget  which tasks stand on a board
-                marks          what was written at once, row by row   fact_budget   which facts stand on a board
+draft          facts → operations; the rules of each form:    write_now     what one message says, before its answer
+               journal_, record_ and attention_draft          marks         what was written at once, in the ledger
+target         what a part of a draft needs of the whole      undo          the newest step taken back
+revision       edited messages that were flushed              correct       one record superseded by a person
+raw_notes      word for word, while extraction fails          board_budget  which tasks stand on a board
+switched       what a switch from X to Y takes back           fact_budget   which facts stand on a board
 """

@@ -149,14 +149,19 @@ def _over(facts: Sequence[Fact], done: Iterable[Passed], place_of: Callable[[Fac
             for at, fact in enumerate(facts)
             if any(one.message in source.keys for source in fact.sources) and place_of(fact) == one.page
         ]
+        if not one.text:
+            over.update(at for at, _ in among)
+            continue
         same = next((at for at, fact in among if at not in over and one.text == record_of(fact).title), None)
-        if same is None and one.text:
+        if same is None:
             reworded.append((one, among))
-        over |= {at for at, _ in among} if not one.text else {same} if same is not None else set()
+        else:
+            over.add(same)
     for one, among in reworded:  # none of them is what stands for another statement of its message
         left = ((at, words(fact.text)) for at, fact in among if at not in over)
         same = best(words(one.text), left)
-        over |= {same} if same is not None else set()
+        if same is not None:
+            over.add(same)
     return over
 
 

@@ -36,7 +36,6 @@ class Trigger(StrEnum):
     IDLE = "idle"
     CONTEXT = "context"
     DAY = "day"
-    FIRST_USE = "first_use"
     UNDO = "undo"
     CORRECTION = "correction"
     DEEP = "deep"

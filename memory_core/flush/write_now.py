@@ -49,8 +49,7 @@ async def write_now(
 
     A kind that has no page of its own is written to the journal of its day. What is no record on its page (a task, a
     blocker, a line of the journal) gives the record that it would be. `told`: the command that brings it, which is no
-    message of the ledger. Raises NoIndex, StoreError, LedgerError, and
-    BadInput where the scope keeps no such kind.
+    message of the ledger. Raises NoIndex, StoreError, LedgerError, and BadInput where the scope keeps no such kind.
     """
     ((_, page, record),) = await write_all(handle, (candidate,), zone, told)
     return page, record

@@ -156,8 +156,7 @@ class Table:
     `routed_pages`: to how many pages one message may route; a session may open twice as many.
     `kinds`: the page that a flush writes a kind to; a kind that is not in it stands in the journal (and tasks in
     pending_tasks.json). `promoted`: where deep sleep takes such a kind from the journal to. `section_of`: under which
-    heading a kind stands on a page with sections. `not_kept`: kinds that
-    this scope keeps nowhere.
+    heading a kind stands on a page with sections. `not_kept`: kinds that this scope keeps nowhere.
     """
 
     rules: tuple[PageRule, ...]
@@ -172,6 +171,7 @@ class Table:
     not_kept: frozenset[Kind] = frozenset()
 
     def __hash__(self) -> int:
+        # Mappings have no hash; what is remembered by a table asks for it with every message, and tables are few.
         return hash((self.start, self.default_budget_tokens))
 
     def rule(self, page: PageId) -> PageRule:
@@ -229,7 +229,7 @@ class Layout:
         return PurePosixPath(self.path(scope, rule, name))
 
     def path(self, scope: Scope, rule: PageRule, name: str) -> str:
-        """The same as a text, which for who looks at all rules takes a fifth of the time."""
+        """The same as a text: for whoever looks at all rules, in a fifth of the time."""
         match scope:
             case _ if rule.shared:
                 return rule.file

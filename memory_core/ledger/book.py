@@ -112,7 +112,7 @@ class Book:
             self.events[event] = self.last_seq
 
     def outline(self, scope_key: str, after: int, of: Conversation | None) -> tuple[Line, ...]:
-        """The scope's messages that have their text, by conversation and seq."""
+        """The scope's messages after a seq that have a text, also only `of` one conversation; by it and by seq."""
         lines = [
             Line(seq, row.message.conversation, row.text_id, us_of(row.message.sent_at))
             for seq, row in self.rows.items()

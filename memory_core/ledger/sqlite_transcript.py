@@ -21,8 +21,6 @@ _IN_ORDER = " ORDER BY c.room, c.thread, m.seq"
 # The `+` keeps SQLite from walking through the whole scope: each message is found by its seq.
 _THESE = f"""SELECT {ENTRY} WHERE +m.scope = ? AND m.seq IN (SELECT value FROM json_each(?))
     ORDER BY m.seq"""  # noqa: S608  # our own constant
-
-
 _REVISE = f"UPDATE scopes SET revised = revised + 1, openings = {OPENED_BY.format(2)} WHERE scope = ?1"  # noqa: S608
 
 

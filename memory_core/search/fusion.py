@@ -1,8 +1,15 @@
 """Two orders made into one: by words (memory_core.ranking) and by meaning (memory_core.search.embedding). Pure.
 
-Reciprocal rank fusion (Cormack, Clarke, Büttcher, SIGIR 2009): a part gets 1 / (`DAMP` + its place) of the order by
-words, and `MEANING` times as much of the order by meaning. Only places count, for the numbers behind them have no
-common measure. Words weigh more: they are right more often where names, numbers and identifiers are asked for.
+A part gets of both, and what it gets is added:
+
+    words      its score by words, the best one being 1: how far one part is before the next says much
+    meaning    `DAMP` / (`DAMP` + its place by meaning), times 1 / (1 + n²); n is how many different terms of the
+               question the part holds that holds the most
+
+By meaning only places count, for how near is no measure (a model's numbers may all lie between 0.7 and 0.9). It
+counts by how little the words can say. A question in another language than what is kept shares no term, or a name:
+half of what the words give, or all. One in the words that were said shares four or more, and is decided by them:
+there meaning orders what fits about alike. What has no score by words never comes before the best one.
 
 What an order does not name gets nothing of it. By words that is what shares no term with the question; by meaning
 every part has a place, the last one too, so meaning alone brings in the `NEAREST` parts only. It cannot say that
@@ -11,39 +18,40 @@ nothing fits.
 What answers a question stands next to what is like it: `near` lends a part of how near its neighbours are, `LENT` of
 those beside it and `LENT_TWO` of the next.
 
-The numbers were found on LoCoMo and GateMem together, with `python -m tests.bench recall --against embedder`; they
-lie on a plateau (20 to 45, 0.3 to 0.5 and 0.3 to 0.6 give the same within a point).
+This was found on LoCoMo and GateMem together, beside the weights that ranking ships; `python -m tests.bench recall
+--against embedder --leave-one-out` tells how well it holds. The numbers lie on a plateau: 10 to 40 for `DAMP`, a
+quarter to 0.7 for `LENT`, 0.75 to 1.5 for `MEANING` (by more than 1 what no word says could come first). Without the
+fall by n² it is a gain where questions are short and a loss where they are long, whatever the share of meaning
+(docs/reference/benchmarks.md).
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+from memory_core.ranking import Score
 
 DAMP = 20
-MEANING = 0.4
+MEANING = 1.0
+"""How much the place by meaning counts, of what the words count, where no part shares a term with the question."""
 LENT, LENT_TWO = 0.5, 0.25
 NEAREST = 20
 """So many parts that share no term with the question may come in by meaning."""
 
 
-def shares(words: Sequence[int], meaning: Sequence[int]) -> dict[int, float]:
-    """What each number of both orders gets, best first. An order is best first and names a part once. Of equals the
-    one that is better by words is first. With an empty `meaning` it is the order by words.
+def shares(words: Mapping[int, Score], meaning: Sequence[int], weight: float = MEANING) -> dict[int, float]:
+    """What each number of both orders gets, best first. `words` are the scores by words, of equal ones the better
+    first; `meaning` names each part once, the nearest first. Of what gets the same the one that is better by words is
+    first. With an empty `meaning` it is the order by words.
     """
-    share: dict[int, float] = defaultdict(float)
-    for place, number in enumerate(words, 1):
-        share[number] += 1 / (DAMP + place)
+    best = max((score.value for score in words.values()), default=0.0) or 1.0
+    share = {number: score.value / best for number, score in words.items()}
+    counts = weight / (1 + max((score.shared for score in words.values()), default=0) ** 2)
     unnamed = frozenset(meaning[:NEAREST])
     for place, number in enumerate(meaning, 1):
         if number in share or number in unnamed:
-            share[number] += MEANING / (DAMP + place)
+            share[number] = share.get(number, 0.0) + counts * DAMP / (DAMP + place)
     return {number: share[number] for number in sorted(share, key=share.__getitem__, reverse=True)}
-
-
-def fused(words: Sequence[int], meaning: Sequence[int]) -> tuple[int, ...]:
-    """The numbers of both orders, best first, as `shares`."""
-    return tuple(shares(words, meaning))
 
 
 def near(similar: Sequence[float | None], sessions: Sequence[object]) -> list[float | None]:

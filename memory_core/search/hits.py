@@ -20,7 +20,7 @@ from functools import lru_cache
 from memory_core.forms.units import Unit
 from memory_core.ids import PageId
 from memory_core.ranking import scores
-from memory_core.search.parts import QUESTION, Placed, held
+from memory_core.search.parts import QUESTION, Placed, at_hand
 from memory_core.search.question import question
 from memory_core.terms import terms
 
@@ -86,7 +86,7 @@ def rank(placed: Sequence[Placed], words: str, today: date | None = None) -> tup
     wanted = question(words, today)
     if not wanted.terms or not placed:
         return ()
-    ready = held(placed)
+    ready = at_hand(placed)
     ranked = scores(ready.shelf, ready.places(wanted), wanted)
     hits = [
         Hit(placed[number], number, score.value, score.shared, score.kin, score.value)
@@ -123,20 +123,20 @@ def is_near(hit: Hit) -> bool:
 def distinct(hits: Sequence[Hit]) -> tuple[Hit, ...]:
     """The hits without those of which a better source says (nearly) every word: a line of a talk that a page tells,
     a day's note (also an archived one) that a page of what is known now tells."""
-    ranks = [_rank(hit) for hit in hits]
-    if len(set(ranks)) < 2:
+    tiers = [_tier(hit) for hit in hits]
+    if len(set(tiers)) < 2:
         return tuple(hits)
     words = [
-        _words(hit.placed.unit) if rank < _SAID else frozenset[str]() for hit, rank in zip(hits, ranks, strict=True)
+        _words(hit.placed.unit) if tier < _SAID else frozenset[str]() for hit, tier in zip(hits, tiers, strict=True)
     ]
-    telling = {
-        rank: _Telling([said for said, other in zip(words, ranks, strict=True) if other < rank])
-        for rank in set(ranks) - {0}
+    better = {
+        tier: _Telling([said for said, other in zip(words, tiers, strict=True) if other < tier])
+        for tier in set(tiers) - {0}
     }
     return tuple(
         hit
-        for hit, rank, said in zip(hits, ranks, words, strict=True)
-        if not rank or not telling[rank].tell(_said(hit.placed.unit, said))
+        for hit, tier, said in zip(hits, tiers, words, strict=True)
+        if not tier or not better[tier].tell(_said(hit.placed.unit, said))
     )
 
 
@@ -168,7 +168,7 @@ def _source_words(source: str) -> frozenset[str]:
     return frozenset(terms(source))
 
 
-def _rank(hit: Hit) -> int:
+def _tier(hit: Hit) -> int:
     """0: what is known now; 1: what was noted on a day; 2: what was said."""
     if hit.placed.message is not None:
         return _SAID

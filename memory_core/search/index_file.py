@@ -101,7 +101,7 @@ class IndexFile:
         Raises Moved.
         """
         new = tuple(new)
-        self._tried(lambda held: self._update(held, gone, new, transcript, as_of))
+        self._tried(lambda connection: self._update(connection, gone, new, transcript, as_of))
 
     def search(
         self,
@@ -116,10 +116,10 @@ class IndexFile:
         Raises Moved.
         """
 
-        def search(held: sqlite3.Connection) -> tuple[Hit, ...]:
-            with one_moment(held):
-                require(held, as_of)
-                return self._ranked(held, asked, wanted, most, meant)
+        def search(connection: sqlite3.Connection) -> tuple[Hit, ...]:
+            with one_moment(connection):
+                require(connection, as_of)
+                return self._ranked(connection, asked, wanted, most, meant)
 
         return self._tried(search)
 
@@ -193,28 +193,28 @@ class IndexFile:
         if self._place is not None and not rested:
             self._place.make()
         path = self._place.path if self._place is not None else ":memory:"
-        held = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
-        self._connection = held
+        connection = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
+        self._connection = connection
         for setting in _SETTINGS:
-            held.execute(f"PRAGMA {setting}")
+            connection.execute(f"PRAGMA {setting}")
         if not rested:
             self._shelving.clear()
-            self._look_over(held)
-        made_by = meta(held, "made_by")
+            self._look_over(connection)
+        made_by = meta(connection, "made_by")
         if made_by not in (self._made_by, ""):
             raise sqlite3.DatabaseError("another version made the index")
         if not made_by:
-            keep(held, "made_by", self._made_by)
-        return held
+            keep(connection, "made_by", self._made_by)
+        return connection
 
-    def _look_over(self, held: sqlite3.Connection) -> None:
+    def _look_over(self, connection: sqlite3.Connection) -> None:
         """Let the file be whole, and have its tables."""
-        if held.execute("PRAGMA quick_check").fetchone() != ("ok",):
+        if connection.execute("PRAGMA quick_check").fetchone() != ("ok",):
             raise sqlite3.DatabaseError("the index is damaged")
         for table in _TABLES:
-            held.execute(table)
+            connection.execute(table)
         if self._vectors is not None:
-            self._vectors.begin(held)
+            self._vectors.begin(connection)
 
     def _shut(self) -> None:
         if self._connection is not None:
@@ -228,83 +228,83 @@ class IndexFile:
             with suppress(OSError, StoreFailed):
                 self._place.remove()
 
-    def _known(self, held: sqlite3.Connection) -> Known:
-        version = meta(held, "version")  # first: what changes meanwhile is another version
-        marks = dict(held.execute("SELECT place, mark FROM sources"))
-        return Known(marks, TranscriptState.of(meta(held, "transcript")), version)
+    def _known(self, connection: sqlite3.Connection) -> Known:
+        version = meta(connection, "version")  # first: what changes meanwhile is another version
+        marks = dict(connection.execute("SELECT place, mark FROM sources"))
+        return Known(marks, TranscriptState.of(meta(connection, "transcript")), version)
 
     def _update(
         self,
-        held: sqlite3.Connection,
+        connection: sqlite3.Connection,
         gone: Collection[str],
         new: Sequence[Source],
         transcript: TranscriptState,
         as_of: str | None,
     ) -> None:
-        held.execute("BEGIN IMMEDIATE")
+        connection.execute("BEGIN IMMEDIATE")
         try:
-            require(held, as_of)
-            before = dict(held.execute("SELECT place, id FROM sources"))
+            require(connection, as_of)
+            before = dict(connection.execute("SELECT place, id FROM sources"))
             replaced = [before[place] for place in {*gone, *(one.place for one in new)} if place in before]
-            taken = self._vectors.take_away(held, replaced) if self._vectors is not None else {}
-            went = self._take_away(held, replaced)
+            taken = self._vectors.take_away(connection, replaced) if self._vectors is not None else {}
+            went = self._take_away(connection, replaced)
             came, standing = set[UnitRow](), _Standing(dict)
             for one in new:
-                written = self._put(held, one, standing)
+                written = self._put(connection, one, standing)
                 came.update(written if went else ())
             # In the order of their key: a tree that is filled from one end is not split and mended all over.
             rows = ((term, *one) for term in sorted(standing) for one in standing[term].items())
-            held.executemany("INSERT INTO postings VALUES (?, ?, ?)", rows)
+            connection.executemany("INSERT INTO postings VALUES (?, ?, ?)", rows)
             if self._vectors is not None:
-                self._vectors.put_back(held, taken, [one.place for one in new])
-            keep(held, "transcript", str(transcript))
-            keep(held, "version", secrets.token_hex(8))
-            held.execute("COMMIT")
+                self._vectors.put_back(connection, taken, [one.place for one in new])
+            keep(connection, "transcript", str(transcript))
+            keep(connection, "version", secrets.token_hex(8))
+            connection.execute("COMMIT")
         except BaseException:
-            held.execute("ROLLBACK")
+            connection.execute("ROLLBACK")
             raise
         if went - came:
-            held.execute("VACUUM")
+            connection.execute("VACUUM")
 
-    def _take_away(self, held: sqlite3.Connection, sources: Sequence[int]) -> set[UnitRow]:
+    def _take_away(self, connection: sqlite3.Connection, sources: Sequence[int]) -> set[UnitRow]:
         """Remove sources with all that is known of them; the units that went."""
         went = set[UnitRow]()
         for source in sources:
-            went.update(held.execute(_UNITS, (source,)))
-            held.execute(_DELETE_POSTINGS, (source,))
-            held.execute("DELETE FROM units WHERE source = ?", (source,))
-            held.execute("DELETE FROM sources WHERE id = ?", (source,))
+            went.update(connection.execute(_UNITS, (source,)))
+            connection.execute(_DELETE_POSTINGS, (source,))
+            connection.execute("DELETE FROM units WHERE source = ?", (source,))
+            connection.execute("DELETE FROM sources WHERE id = ?", (source,))
         return went
 
-    def _put(self, held: sqlite3.Connection, source: Source, standing: _Standing) -> Sequence[UnitRow]:
+    def _put(self, connection: sqlite3.Connection, source: Source, standing: _Standing) -> Sequence[UnitRow]:
         """Add a source; its units. Where its terms stand is told in `standing`."""
         placed = tuple(source.placed())
         parts = [part_of(one) for one in placed]
         sha256 = placed[0].sha256 if placed else ""
         spots, stands = json.dumps([spot_row(part.spot) for part in parts]), postings(parts)
         row = (
-            held.execute(
+            connection.execute(
                 "INSERT INTO sources (place, page, mark, sha256, spots, terms) VALUES (?, ?, ?, ?, ?, ?)",
                 (source.place, source.page, source.mark, sha256, spots, json.dumps(list(stands))),
             ).lastrowid
             or 0
         )
         written = [unit_row(one) for one in placed]
-        held.executemany(_PUT_UNIT, [(row, at, *unit) for at, unit in enumerate(written)])
+        connection.executemany(_PUT_UNIT, [(row, at, *unit) for at, unit in enumerate(written)])
         for term, places in stands.items():
             standing[term][row] = places
         return written
 
     def _ranked(
         self,
-        held: sqlite3.Connection,
+        connection: sqlite3.Connection,
         asked: Question,
         wanted: Callable[[PageId], bool],
         most: int,
         meant: Vector | None,
     ) -> tuple[Hit, ...]:
-        shelved = self._shelving.of(held)
-        places = places_of(held, shelved.start, asked)
+        shelved = self._shelving.of(connection)
+        places = places_of(connection, shelved.start, asked)
         sources, talks = shelved.sources, shelved.talks
         allowed = {source for source, (page, _) in shelved.pages.items() if wanted(page)}
 
@@ -315,10 +315,10 @@ class IndexFile:
         words = best(shelved.shelf, places, asked, len(sources) if by_meaning else most, fits)
         first = [(number, score.value, score, 0) for number, score in words]
         if meant is not None and self._vectors is not None:
-            nearest = self._vectors.order(held, meant, shelved.start, shelved.shelf.first)
+            nearest = self._vectors.order(connection, meant, shelved.start, shelved.shelf.first)
             nearest = tuple(number for number in nearest if sources[number] in allowed)
             first = self._vectors.fused(dict(words), nearest, most)
         return tuple(
-            Hit(shelved.placed(held, number), number, value, score.shared, score.kin, score.value, near)
+            Hit(shelved.placed(connection, number), number, value, score.shared, score.kin, score.value, near)
             for number, value, score, near in first
         )

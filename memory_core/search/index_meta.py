@@ -12,28 +12,28 @@ class Moved(Exception):
 
 
 @contextmanager
-def one_moment(held: sqlite3.Connection) -> Iterator[None]:
+def one_moment(connection: sqlite3.Connection) -> Iterator[None]:
     """What is read in the block is of one moment."""
-    held.execute("BEGIN")
+    connection.execute("BEGIN")
     try:
         yield
     finally:
         with suppress(sqlite3.Error):
-            held.execute("ROLLBACK")
+            connection.execute("ROLLBACK")
 
 
-def require(held: sqlite3.Connection, version: str | None) -> None:
+def require(connection: sqlite3.Connection, version: str | None) -> None:
     """Raise Moved where the index is of another version; None: any will do."""
-    if version is not None and meta(held, "version") != version:
+    if version is not None and meta(connection, "version") != version:
         raise Moved
 
 
-def meta(held: sqlite3.Connection, name: str) -> str:
+def meta(connection: sqlite3.Connection, name: str) -> str:
     """What is kept under a name; '' for nothing."""
-    row = held.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+    row = connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
     return str(row[0]) if row is not None else ""
 
 
-def keep(held: sqlite3.Connection, name: str, value: str) -> None:
+def keep(connection: sqlite3.Connection, name: str, value: str) -> None:
     """Keep a value under a name."""
-    held.execute("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)", (name, value))
+    connection.execute("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)", (name, value))

@@ -36,10 +36,10 @@ class Shelved:
     talks: frozenset[int]
     """The sources that are no pages, but what was said."""
 
-    def placed(self, held: sqlite3.Connection, number: int) -> Placed:
+    def placed(self, connection: sqlite3.Connection, number: int) -> Placed:
         """The unit of a number."""
         source = self.sources[number]
-        row = held.execute(_UNIT, (source, number - self.start[source])).fetchone()
+        row = connection.execute(_UNIT, (source, number - self.start[source])).fetchone()
         return placed_of(*self.pages[source], row)
 
 
@@ -61,17 +61,19 @@ class Shelving:
         """Keep nothing."""
         self._shelved, self._spots = None, {}
 
-    def of(self, held: sqlite3.Connection) -> Shelved:
+    def of(self, connection: sqlite3.Connection) -> Shelved:
         """The shelf of this version, kept until the next."""
-        version = meta(held, "version")
+        version = meta(connection, "version")
         if self._shelved is None or self._shelved.version != version:
             before, self._spots = self._spots, {}
             spots: list[Spot] = []
             start: dict[int, int] = {}
             sources: list[int] = []
             pages: dict[int, tuple[PageId, str]] = {}
-            for row, page, sha256, mark in held.execute("SELECT id, page, sha256, mark FROM sources ORDER BY place"):
-                own = before[row, mark] if (row, mark) in before else _spots(held, row)
+            for row, page, sha256, mark in connection.execute(
+                "SELECT id, page, sha256, mark FROM sources ORDER BY place"
+            ):
+                own = before[row, mark] if (row, mark) in before else _spots(connection, row)
                 self._spots[row, mark] = own
                 start[row], pages[row] = len(spots), (PageId(page), sha256)
                 spots += own
@@ -81,6 +83,6 @@ class Shelving:
         return self._shelved
 
 
-def _spots(held: sqlite3.Connection, source: int) -> list[Spot]:
-    (told,) = held.execute("SELECT spots FROM sources WHERE id = ?", (source,)).fetchone()
+def _spots(connection: sqlite3.Connection, source: int) -> list[Spot]:
+    (told,) = connection.execute("SELECT spots FROM sources WHERE id = ?", (source,)).fetchone()
     return spots_of(json.loads(told))

@@ -7,7 +7,7 @@ together; what was said belongs to its talk. Tags are searched and stand next to
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
@@ -16,10 +16,11 @@ from typing import NamedTuple
 
 from memory_core.forms.units import Unit
 from memory_core.ids import MessageKey, PageId
-from memory_core.ranking import Holding, Places, Question, Shelf, Spot, pairs_of, shelf
+from memory_core.ranking import Places, Question, Shelf, Spot, holding_of, pairs_of, shelf
 from memory_core.terms import terms
 
 QUESTION = ("?", "？")
+"""How a question ends."""
 _TITLE = 3
 _NUMBER = re.compile(r"\d")
 _TIMES = frozenset(
@@ -88,7 +89,7 @@ _remembered = lru_cache(maxsize=8192)(part_of)
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class AtHand:
     """Units ready for questions, without a file: what is loaded already, or a test's few."""
 
     shelf: Shelf
@@ -107,7 +108,7 @@ class Held:
                         counts[term][number] = counts[term].get(number, 0) + run.weight
             if runs and (own := pairs & _pairs(runs)):
                 together[number] = len(own)
-        return Places(_holding(counts, asked.terms), together, _holding(counts, asked.kin))
+        return Places(holding_of(asked.terms, counts), together, holding_of(asked.kin, counts))
 
 
 def _pairs(runs: Iterable[Run]) -> frozenset[tuple[str, str]]:
@@ -115,14 +116,10 @@ def _pairs(runs: Iterable[Run]) -> frozenset[tuple[str, str]]:
     return frozenset(pair for run in runs if run.joined for pair in pairwise(run.terms))
 
 
-def _holding(counts: Mapping[str, Mapping[int, int]], terms: Sequence[str]) -> Holding:
-    return {term: counts[term] for term in terms}
-
-
-def held(placed: Sequence[Placed]) -> Held:
+def at_hand(placed: Sequence[Placed]) -> AtHand:
     """Units ready for questions, in their order."""
     parts = tuple([_remembered(one) for one in placed])
-    return Held(shelf([part.spot for part in parts]), parts)
+    return AtHand(shelf([part.spot for part in parts]), parts)
 
 
 def _body(unit: Unit, *, said: bool) -> str:

@@ -1,8 +1,9 @@
 """Search in one scope, by its index: caught up with the files and the transcript at every search.
 
-What changed is told by the states of the files (one walk, nothing read) and by two numbers of the ledger; only what
-changed is read again. So what was written a moment ago is found, also what a hand wrote, and what was removed is
-not. A file whose times are too fresh to be trusted (two writes may share one) is told by its content.
+What changed is told by the states of the files (one walk, nothing read) and of the transcript (ledger/transcript.py);
+only what changed is read again, and of what was said, as long as nothing was revised, only what came since. So what
+was written a moment ago is found, also what a hand wrote, and what was removed is not. A file whose times are too
+fresh to be trusted (two writes may share one) is read again by every search until they are settled.
 
 `find` searches; `catch_up` is for whoever must know that what was removed is gone. Which indexes are open is the
 business of search/searches.py.
@@ -12,7 +13,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, tzinfo
 from functools import lru_cache
@@ -35,8 +35,8 @@ from memory_core.search.searches import Opened, Searches
 from memory_core.search.sources import (
     Piece,
     Source,
-    begun,
     is_talk,
+    last_begun,
     mark_of,
     page_source,
     pieces,
@@ -64,6 +64,7 @@ _RULES = (
     "asking",
     "text",
     "forms/*",
+    "layouts/*",
     "search/*",
 )
 """Our files that decide what an index holds of a page or a message."""
@@ -71,10 +72,6 @@ _TRIES = 3
 """So often what somebody else did to a file in the middle of a search is made up for."""
 _UNSURE = TranscriptState(revised=-1)
 """No ledger follows it: all that was said is read again by the next search."""
-_FRESH_NS = 2_000_000_000
-"""A file system may keep times in steps of two seconds."""
-
-
 _conversation = attrgetter("conversation")
 
 
@@ -167,14 +164,14 @@ class ScopeSearch:
             mark = mark_of(states[page])
             if marks.get(page) == mark:
                 continue
-            now_ns = time.time_ns()  # before the page is read
+            now_ns = self._searches.now_ns()  # before the page is read
             try:
                 read = await self._store.read(page)
             except StoreError as failed:
                 unread.append(str(failed))
                 continue
             if read is not None:
-                unsure = "" if _settled(states[page], now_ns) else "?"
+                unsure = "" if states[page].is_settled(now_ns) else "?"
                 form = self._table.rule(page).form
                 new.append(page_source(read, form, mark + unsure))
         return new
@@ -201,7 +198,7 @@ class ScopeSearch:
         """What was said since that message, each conversation from its last piece on that is known."""
         talk: list[Piece] = []
         for conversation, lines in groupby(await self._ledger.transcript_outline(arrived), _conversation):
-            last = begun(marks, conversation)
+            last = last_begun(marks, conversation)
             if last is None:
                 talk += pieces(tuple(lines))
             else:
@@ -231,11 +228,6 @@ async def gather(store: Store, table: Table, pages: Iterable[PageId], unread: li
         if read is not None:
             placed += page_source(read, table.rule(page).form, "").placed()
     return tuple(placed)
-
-
-def _settled(state: State, now_ns: int) -> bool:
-    """Would a later change show in the times of the file? A file system may keep them in steps of two seconds."""
-    return max(state.modified_ns, state.changed_ns) < now_ns - _FRESH_NS
 
 
 def _rules() -> bytes:

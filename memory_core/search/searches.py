@@ -18,6 +18,7 @@ from memory_core.ids import GroupScope, Scope
 from memory_core.lock import PROGRAM
 from memory_core.search.index_file import IndexFile, Known
 from memory_core.search.index_place import JOURNAL, IndexPlace
+from memory_core.store.disk import Disk
 from memory_core.store.tree import Tree
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ class Searches:
 
     def __init__(self, tree: Tree | None = None, meaning: Meaning | None = None) -> None:
         self._tree = tree
+        self._disk = tree.disk if tree is not None else Disk()
         self.meaning = meaning
         self._open: OrderedDict[str, Opened] = OrderedDict()
         self._files: OrderedDict[str, IndexFile] = OrderedDict()  # those that may have their file open
@@ -70,6 +72,10 @@ class Searches:
             opened.units = opened.file.units
         while self._units > _KNOWN_UNITS and len(self._open) > 1:
             self._forget(next(iter(self._open)))
+
+    def now_ns(self) -> int:
+        """The wall time that the system gives to files."""
+        return self._disk.now_ns()
 
     def close_idle(self) -> None:
         """Close the files that were not used for longest. Blocking."""

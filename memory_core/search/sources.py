@@ -69,7 +69,7 @@ class Begun:
     talk: str
 
 
-def begun(marks: Mapping[str, str], conversation: Conversation) -> Begun | None:
+def last_begun(marks: Mapping[str, str], conversation: Conversation) -> Begun | None:
     """The last piece of the conversation of those whose marks are known; None for a new one."""
     head = f"{_SAID}{conversation}/"
     last = max((place for place in marks if place.startswith(head) and "/" not in place[len(head) :]), default="")

@@ -52,51 +52,51 @@ class Vectors:
         self.is_lacking = True
         """May there be units without a vector?"""
 
-    def begin(self, held: sqlite3.Connection) -> None:
+    def begin(self, connection: sqlite3.Connection) -> None:
         """Let there be the table."""
-        held.execute(_TABLE)
+        connection.execute(_TABLE)
         self.is_lacking = True
 
-    def take_away(self, held: sqlite3.Connection, sources: Sequence[int]) -> dict[UnitRow, bytes]:
+    def take_away(self, connection: sqlite3.Connection, sources: Sequence[int]) -> dict[UnitRow, bytes]:
         """Remove the vectors of sources that go or are replaced; they are given by the rows of their units."""
         taken = dict[UnitRow, bytes]()
         for source in sources:
-            vectors = dict(held.execute("SELECT number, vector FROM vectors WHERE source = ?", (source,)))
+            vectors = dict(connection.execute("SELECT number, vector FROM vectors WHERE source = ?", (source,)))
             if vectors:
-                for _, number, *row in _rows(held, source):
+                for _, number, *row in _rows(connection, source):
                     if number in vectors:
                         taken[tuple(row)] = vectors[number]
-                held.execute("DELETE FROM vectors WHERE source = ?", (source,))
+                connection.execute("DELETE FROM vectors WHERE source = ?", (source,))
         return taken
 
-    def put_back(self, held: sqlite3.Connection, taken: Mapping[UnitRow, bytes], places: Sequence[str]) -> None:
+    def put_back(self, connection: sqlite3.Connection, taken: Mapping[UnitRow, bytes], places: Sequence[str]) -> None:
         """Give the units of new sources the vectors that were taken from the same units; others may lack one."""
         self.is_lacking = self.is_lacking or bool(places)
         for place in places if taken else ():
-            (source,) = held.execute("SELECT id FROM sources WHERE place = ?", (place,)).fetchone()
+            (source,) = connection.execute("SELECT id FROM sources WHERE place = ?", (place,)).fetchone()
             back = [
                 (source, number, taken[same])
-                for _, number, *row in _rows(held, source)
+                for _, number, *row in _rows(connection, source)
                 if (same := tuple(row)) in taken
             ]
-            held.executemany("INSERT INTO vectors VALUES (?, ?, ?)", back)
+            connection.executemany("INSERT INTO vectors VALUES (?, ?, ?)", back)
 
-    def lacking(self, held: sqlite3.Connection, most: int) -> tuple[Due, ...]:
+    def lacking(self, connection: sqlite3.Connection, most: int) -> tuple[Due, ...]:
         """Up to `most` units that have no vector, the newest first."""
-        rows = held.execute(_LACKING, (most,)).fetchall()
+        rows = connection.execute(_LACKING, (most,)).fetchall()
         self.is_lacking = bool(rows)
         return tuple(Due(source, number, tuple(row), _meant(tuple(row))) for source, number, *row in rows)
 
-    def keep(self, held: sqlite3.Connection, due: Sequence[Due], vectors: Sequence[Vector]) -> None:
+    def keep(self, connection: sqlite3.Connection, due: Sequence[Due], vectors: Sequence[Vector]) -> None:
         """Put in the vectors of these units, of those that still stand where they stood."""
-        held.execute("BEGIN IMMEDIATE")
+        connection.execute("BEGIN IMMEDIATE")
         try:
             standing = {
                 (source, number): row
                 for one in {one.source for one in due}
-                for source, number, *row in _rows(held, one)
+                for source, number, *row in _rows(connection, one)
             }
-            held.executemany(
+            connection.executemany(
                 "INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)",
                 [
                     (one.source, one.number, vector.tobytes())
@@ -104,22 +104,22 @@ class Vectors:
                     if standing.get((one.source, one.number)) == list(one.row)
                 ],
             )
-            held.execute("COMMIT")
+            connection.execute("COMMIT")
         except BaseException:
-            held.execute("ROLLBACK")
+            connection.execute("ROLLBACK")
             raise
 
     def order(
-        self, held: sqlite3.Connection, asked: Vector, start: Mapping[int, int], sessions: Sequence[object]
+        self, connection: sqlite3.Connection, asked: Vector, start: Mapping[int, int], sessions: Sequence[object]
     ) -> tuple[int, ...]:
         """The numbers of all units that have a vector, nearest first; none where the embedder fails.
 
         `start` is the number of each source's first unit, `sessions` tells of every number what it stands in.
         """
         numbers, vectors = list[int](), list[Vector]()
-        for source, number, held_bytes in held.execute("SELECT source, number, vector FROM vectors"):
+        for source, number, stored in connection.execute("SELECT source, number, vector FROM vectors"):
             vector = array("f")
-            vector.frombytes(held_bytes)
+            vector.frombytes(stored)
             numbers.append(start[source] + number)
             vectors.append(vector)
         try:
@@ -137,7 +137,7 @@ class Vectors:
         places = {number: place for place, number in enumerate(nearest[:NEAREST], 1)}
         return [
             (number, share, words.get(number, _NO_WORDS), places.get(number, 0))
-            for number, share in islice(shares(tuple(words), nearest).items(), most)
+            for number, share in islice(shares(words, nearest).items(), most)
         ]
 
 
@@ -153,6 +153,6 @@ def _meant(row: UnitRow) -> str:
     return meaning_of(placed_of(PageId(""), "", row))
 
 
-def _rows(held: sqlite3.Connection, source: int) -> sqlite3.Cursor:
+def _rows(connection: sqlite3.Connection, source: int) -> sqlite3.Cursor:
     """The units of a source: source, number, and the row of each."""
-    return held.execute("SELECT * FROM units WHERE source = ?", (source,))
+    return connection.execute("SELECT * FROM units WHERE source = ?", (source,))

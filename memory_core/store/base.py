@@ -58,18 +58,26 @@ class Change:
     expect: Stamp | None
 
 
+TICK_NS = 2_000_000_000
+"""The coarsest tick of a file's time in use (FAT: 2 s)."""
+
+
 @dataclass(frozen=True, slots=True)
 class State:
     """What the system tells of a page without reading it: size, times (ns since 1970) and the file's number.
 
     Another state is another writing; the same one is the same content, except after a write in the very tick of the
-    clock that gave `changed_ns`: a state that was taken within 2 s of it (FAT's tick, the coarsest) is no proof yet.
+    clock that gave `changed_ns`: a state that is not settled is no proof yet.
     """
 
     size: int
     modified_ns: int
     changed_ns: int
     inode: int
+
+    def is_settled(self, now_ns: int) -> bool:
+        """Would a write from `now_ns` on show in the times?"""
+        return now_ns - max(self.modified_ns, self.changed_ns) >= TICK_NS
 
 
 class Store(Protocol):

@@ -51,9 +51,6 @@ class Raw:
 Mark: TypeAlias = tuple[int, int, int, int, int]
 """Device, inode, size and both times of a file: what the system changes with every write."""
 
-_SETTLED_NS = 2_000_000_000
-"""The coarsest tick of a file's time in use (FAT: 2 s)."""
-
 
 class Tree:
     """The files below `root`. The folder that stands there at the first look is the workspace: if another one takes
@@ -86,14 +83,9 @@ class Tree:
                 status = self.disk.status(descriptor)
             finally:
                 self.disk.close(descriptor)
-        if self.disk.now_ns() - max(status.st_mtime_ns, status.st_ctime_ns) < _SETTLED_NS:
+        if not _state(status).is_settled(self.disk.now_ns()):
             return None
         return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
-
-    def open_file(self, file: PurePosixPath) -> tuple[int, int]:
-        """An open descriptor of the file and its time. Raises FileNotFoundError, other OSErrors, StoreFailed."""
-        with self.folder(file.parent) as folder:
-            return self._open_in(folder, file)
 
     def create(self, file: PurePosixPath, content: bytes) -> Stamp:
         """Make a new file, and the folders to it. Raises PageExists (nothing is changed), StoreFailed."""

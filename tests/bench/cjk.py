@@ -1,10 +1,13 @@
 """Search in Chinese, Japanese, Korean and mixed memories: is what was asked for among the first results?
 
-    python -m tests.bench cjk [--json FILE] [--missed]
+    python -m tests.bench cjk [--json FILE] [--missed] [--embedder]
 
 The questions of tests/data/search_cjk are put to `OpenIndex.search` over real files, one memory at a time. Per
 language, per kind of question and for each part (tuned on, kept out, written later): how often the right entry is the
 first (P@1), is among the first three (P@3), and the mean of 1/rank over the first ten (MRR).
+
+`--embedder`: also with the optional embedder, if it is installed, and the same memories asked in English, both by
+words alone and with it.
 """
 
 from __future__ import annotations
@@ -27,8 +30,12 @@ from memory_core.gate import Found, open_index
 from memory_core.handle import Handle, Handles
 from memory_core.layouts import APM
 from memory_core.ledger.memory import MemoryLedger
+from memory_core.search import Searches
+from memory_core.search.embedding import Embedder
+from memory_core.search.meaning import Meaning
 from memory_core.store.files import FileStores
-from tests.bench.cjk_data import Memory, Question, memories
+from tests.bench.cjk_data import Memory, Question, in_english, memories
+from tests.bench.recall_embedded import with_embedder
 from tests.memory_core.loading_parts import Quarter
 
 FIRST, DEPTH = 3, 10
@@ -67,13 +74,17 @@ def figures(asked: Sequence[Asked]) -> Figures:
     )
 
 
-async def measured(workspace: Path) -> tuple[Asked, ...]:
-    """Every question of the set, put to its memory, which is written below `workspace`."""
+async def measured(
+    workspace: Path, embedder: Embedder | None = None, of: Sequence[Memory] | None = None
+) -> tuple[Asked, ...]:
+    """Every question of the set, put to its memory, which is written below `workspace`; by words alone where there is
+    no embedder."""
     asked: list[Asked] = []
-    with closing(FileStores(workspace, APM)) as stores:
+    meaning = Meaning(embedder) if embedder is not None else None
+    with closing(FileStores(workspace, APM)) as stores, closing(Searches(meaning=meaning)) as searches:
         clock = ManualClock(ASKED_AT)
-        handles = Handles(stores, MemoryLedger(clock), APM, Quarter(), clock)
-        for memory in memories():
+        handles = Handles(stores, MemoryLedger(clock), APM, Quarter(), clock, searches=searches)
+        for memory in of or memories():
             memory.write(workspace)
             asked += await _asked(memory, handles.open(memory.scope))
     return tuple(asked)
@@ -82,6 +93,9 @@ async def measured(workspace: Path) -> tuple[Asked, ...]:
 async def _asked(memory: Memory, handle: Handle) -> list[Asked]:
     opened = await open_index(handle)
     assert opened is not None
+    if handle.searches.meaning is not None:
+        await opened.search("hello")  # whoever asks begins it
+        await handle.searches.meaning.settled()
     told: list[Asked] = []
     for question in memory.questions:
         found = await opened.search(question.text, FIRST)
@@ -141,6 +155,24 @@ def shown(asked: Sequence[Asked]) -> Table:
     return table
 
 
+async def _beside(folder: Path, by_words: Sequence[Asked], embedder: Embedder) -> Table:
+    """By words alone and with the embedder, asked in the memories' own languages and in English."""
+    english = in_english()
+    rows = {
+        "own, by words": by_words,
+        "own, with the embedder": await measured(folder, embedder),
+        "English, by words": await measured(folder, of=english),
+        "English, with the embedder": await measured(folder, embedder, english),
+    }
+    table = Table(title="With the embedder")
+    for head in ("asked in", "n", "P@1", "P@3", "MRR"):
+        table.add_column(head)
+    for name, asked in rows.items():
+        own = figures(asked)
+        table.add_row(name, str(own.questions), *(f"{one:.3f}" for one in (own.first, own.in_three, own.mrr)))
+    return table
+
+
 def main(arguments: Sequence[str] = ()) -> int:
     """`cjk` of the command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench cjk", description=__doc__)
@@ -148,10 +180,13 @@ def main(arguments: Sequence[str] = ()) -> int:
     parser.add_argument(
         "--missed", action="store_true", help="tell the tuned questions that are not in the first three"
     )
+    parser.add_argument("--embedder", action="store_true", help="also with the optional embedder, and in English")
     given = parser.parse_args(list(arguments))
     with tempfile.TemporaryDirectory() as folder:
         asked = asyncio.run(measured(Path(folder)))
-    Console(width=170).print(shown(asked))
+        Console(width=170).print(shown(asked))
+        if given.embedder and (embedder := with_embedder()) is not None:
+            Console(width=170).print(asyncio.run(_beside(Path(folder), asked, embedder)))
     for one in asked if given.missed else ():
         if one.question.half == "tuned" and not 1 <= one.place <= FIRST:
             print(f"{one.place:2} {one.language} {one.question.kind}: {one.question.text}")

@@ -13,6 +13,8 @@ rules, in other trades.
     ! kind | question                        the same, kept out
     + kind | question                        the same, written after the rules and before they were run on it
 
+`in_english` asks the same memories in English (tests/data/search_cjk_english.txt): a task for an embedder.
+
 `write` puts the memory down as remem itself does: pages of the apm layout, rendered by memory_core.forms.
 """
 
@@ -20,7 +22,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from itertools import product
 from pathlib import Path
@@ -34,6 +36,7 @@ from memory_core.templates import new_page
 from tests.memory_core.loading_parts import index_text
 
 FOLDER = Path(__file__).parents[1] / "data" / "search_cjk"
+ENGLISH = FOLDER.with_name("search_cjk_english.txt")
 _PARTS = {
     "D": journal.Part.DECISIONS, "L": journal.Part.LEARNED, "T": journal.Part.TASKS, "B": journal.Part.BLOCKERS,
     "A": journal.Part.ANCHORS, "R": journal.Part.RAW,
@@ -86,6 +89,19 @@ class Memory:
 def memories() -> tuple[Memory, ...]:
     """All of the set. Raises ValueError for a line that is none of the forms above."""
     return tuple(_Reader().read(file) for file in sorted(FOLDER.glob("*.txt")))
+
+
+def in_english() -> tuple[Memory, ...]:
+    """The memories with their questions in English, of those that were translated."""
+    lines = [line for line in ENGLISH.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    english = {own: told for own, _, told in (line.partition(" | ") for line in lines)}
+    return tuple(
+        replace(
+            memory,
+            questions=tuple(replace(one, text=english[one.text]) for one in memory.questions if one.text in english),
+        )
+        for memory in memories()
+    )
 
 
 class _Reader:

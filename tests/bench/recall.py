@@ -12,7 +12,9 @@ wants that is in the context; `all` counts the questions that have everything. Q
     left out  its formula, each group of rooms asked with weights that never saw it (--leave-one-out, recall_weights)
     flushed   not what was said, but the pages that the real flush with the rules extractor made of it, searched in
               the same budget (recall_flushed)
-    embedder  remem's order fused with the one by meaning of the optional embedder, if installed (recall_embedded)
+    index+embedder      the shipped search with the optional embedder, if installed and named in --against
+    embedder left out   its formula fused with the order by meaning, by a weight that never saw the room
+                        (--leave-one-out, recall_embedded)
 """
 
 from __future__ import annotations
@@ -30,10 +32,10 @@ from rich.table import Table
 from memory_core.tokens import load_counter
 from memory_core.weights import SHIPPED
 from tests.bench.recall_data import Data, data_of
-from tests.bench.recall_embedded import EMBEDDER, with_embedder
+from tests.bench.recall_embedded import EMBEDDER, fused_groups, fusion_left_out, with_embedder
 from tests.bench.recall_flushed import measured_flushed
 from tests.bench.recall_index import measured_by_index
-from tests.bench.recall_rankings import RANKINGS, Ranking, Share, formula_ms, measured, summary
+from tests.bench.recall_rankings import RANKINGS, Share, formula_ms, measured, summary
 from tests.bench.recall_weights import groups_of, left_out
 from tests.data_dir import data_dir
 
@@ -68,19 +70,25 @@ def run(sets: Sequence[Data], budgets: Sequence[int], against: Sequence[str], *,
     """Measure and print every data set; the figures as data. `fit`: also by weights found without the room asked."""
     counter, console = load_counter(), Console(width=150)
     told: dict[str, object] = {"weights": asdict(SHIPPED)}
-    embedded = with_embedder() if EMBEDDER in against else None
-    others: dict[str, Ranking] = {name: RANKINGS[name] for name in against if name != EMBEDDER}
-    if embedded is not None:
-        others[f"remem+{EMBEDDER}"] = embedded
+    embedder = with_embedder() if EMBEDDER in against else None
+    others = {name: RANKINGS[name] for name in against if name != EMBEDDER}
     unseen: dict[str, dict[int, list[Share]]] = {}
+    fused: dict[str, dict[int, list[Share]]] = {}
     if fit:
         unseen, found = left_out([group for data in sets for group in groups_of(data, counter)], budgets)
         told["weights left out"] = {name: asdict(weights) for name, weights in found.items()}
+    if fit and embedder is not None:
+        groups = [group for data in sets for group in fused_groups(data, budgets, counter, embedder)]
+        fused, told["meaning left out"] = fusion_left_out(groups)
     for data in sets:
         results = {"index": _summaries(measured_by_index(data.rooms, budgets, counter))}
         results["remem"] = _summaries(measured(data.rooms, RANKINGS["remem"], budgets, counter))
         if data.name in unseen:
             results["left out"] = _summaries(unseen[data.name])
+        if embedder is not None:
+            results[f"index+{EMBEDDER}"] = _summaries(measured_by_index(data.rooms, budgets, counter, embedder))
+        if data.name in fused:
+            results[f"{EMBEDDER} left out"] = _summaries(fused[data.name])
         flushed, kept = measured_flushed(data.rooms, budgets, counter)
         results["flushed"] = _summaries(flushed)
         for name, rank in others.items():
@@ -91,8 +99,6 @@ def run(sets: Sequence[Data], budgets: Sequence[int], against: Sequence[str], *,
         for what, count in data.left_out.items():
             console.print(f"{data.name}, left out: {count} {what}")
         told[data.name] = {**results, "kept": kept.ratio, "left out of the data": dict(data.left_out)}
-    if embedded is not None:
-        console.print(embedded.cost())
     return told
 
 

@@ -23,8 +23,8 @@ from typing import TypeAlias
 
 from memory_core.ids import Conversation, MessageKey, PersonKey, RoomKey, message_key
 from memory_core.messages import Entry, Message
-from memory_core.ranking import own_words, scores
-from memory_core.search.parts import Held, Placed, held
+from memory_core.ranking import Score, own_words, scores
+from memory_core.search.parts import AtHand, Placed, at_hand
 from memory_core.search.question import question as asks
 from memory_core.search.sources import Piece, talk_source
 from memory_core.tokens import Counter as Tokens
@@ -62,13 +62,13 @@ def number_of(key: MessageKey) -> int:
 
 
 @lru_cache(maxsize=64)
-def held_room(turns: tuple[Turn, ...]) -> Held:
+def room_at_hand(turns: tuple[Turn, ...]) -> AtHand:
     """The turns as search sees what was said, the sessions of the data set being its talks."""
     placed: list[Placed] = []
     for number, message in enumerate(messages(turns)):
         piece = Piece(":", turns[number].session, "", (number,))
         placed += talk_source(piece, {number: Entry(number, message)}, UTC).placed()
-    return held(placed)
+    return at_hand(placed)
 
 
 def today(turns: Sequence[Turn]) -> date | None:
@@ -76,10 +76,15 @@ def today(turns: Sequence[Turn]) -> date | None:
     return turns[-1].at.date() if turns else None
 
 
-def _remem(turns: Sequence[Turn], question: Question) -> Sequence[int]:
-    room, wanted = held_room(tuple(turns)), asks(question.text, today(turns))
+def scored(turns: Sequence[Turn], question: Question) -> dict[int, Score]:
+    """The turns that fit by remem's formula with their scores, best first; of equal ones the newer."""
+    room, wanted = room_at_hand(tuple(turns)), asks(question.text, today(turns))
     found = scores(room.shelf, room.places(wanted), wanted)
-    return sorted(found, key=lambda number: (-found[number].value, -number))
+    return {number: found[number] for number in sorted(found, key=lambda number: (-found[number].value, -number))}
+
+
+def _remem(turns: Sequence[Turn], question: Question) -> Sequence[int]:
+    return tuple(scored(turns, question))
 
 
 def formula_ms(rooms: Sequence[Room], parts: int = 100) -> float:
@@ -87,18 +92,18 @@ def formula_ms(rooms: Sequence[Room], parts: int = 100) -> float:
     taken: list[float] = []
     for room in rooms:
         turns = room.turns[:parts]
-        held = held_room(turns)
+        ready = room_at_hand(turns)
         for question in room.questions:
             wanted = asks(question.text, today(turns))
-            places = held.places(wanted)
+            places = ready.places(wanted)
             began = time.thread_time()
-            scores(held.shelf, places, wanted)
+            scores(ready.shelf, places, wanted)
             taken.append(1000 * (time.thread_time() - began))
     return median(taken) if taken else 0.0
 
 
 def _bm25(turns: Sequence[Turn], question: Question) -> Sequence[int]:
-    room = held_room(tuple(turns))
+    room = room_at_hand(tuple(turns))
     found = own_words(room.shelf, room.places(asks(question.text)))
     return sorted(found, key=lambda number: -found[number])
 

@@ -24,7 +24,7 @@ from memory_core.search.question import question as asks
 from memory_core.tokens import Counter
 from memory_core.weights import SHIPPED, Weights
 from tests.bench.recall_data import Data, Question, Room
-from tests.bench.recall_rankings import Filling, Share, held_room, today
+from tests.bench.recall_rankings import Filling, Share, room_at_hand, today
 
 CANDIDATES = 150
 _MANY_ROOMS, _GROUPS = 12, 3
@@ -151,13 +151,18 @@ def _added(values: Sequence[float], share: Sequence[float], factor: float) -> Se
 
 def groups_of(data: Data, counter: Counter) -> list[Group]:
     """The rooms of a data set in the groups that are left out together."""
+    return [
+        Group(data.name, name, tuple(one for room in rooms for one in _asked(room, counter)))
+        for name, rooms in grouped(data)
+    ]
+
+
+def grouped(data: Data) -> list[tuple[str, Sequence[Room]]]:
+    """What is left out together, with its name: each room, or where there are many of them a third."""
     rooms = [room for room in data.rooms if room.questions]
     if len(rooms) <= _MANY_ROOMS:
-        return [Group(data.name, room.name, tuple(_asked(room, counter))) for room in rooms]
-    return [
-        Group(data.name, f"part {at + 1}", tuple(one for room in rooms[at::_GROUPS] for one in _asked(room, counter)))
-        for at in range(_GROUPS)
-    ]
+        return [(room.name, (room,)) for room in rooms]
+    return [(f"part {at + 1}", rooms[at::_GROUPS]) for at in range(_GROUPS)]
 
 
 def left_out(
@@ -179,13 +184,13 @@ def _asked(room: Room, counter: Counter) -> Iterable[_Asked]:
     filling = Filling(room.turns, counter)
     for question in room.questions:
         turns = room.turns[: question.until]
-        held, wanted = held_room(turns), asks(question.text, today(turns))
-        places = held.places(wanted)
-        value = scores(held.shelf, places, wanted, START)
+        ready, wanted = room_at_hand(turns), asks(question.text, today(turns))
+        places = ready.places(wanted)
+        value = scores(ready.shelf, places, wanted, START)
         numbers = sorted(sorted(value, key=lambda number: -value[number].value)[:CANDIDATES], reverse=True)
-        _, told = shares(held.shelf, places, wanted)
+        _, told = shares(ready.shelf, places, wanted)
         arrays = {name: [of.values.get(number, 0.0) / of.best for number in numbers] for name, of in told.items()}
-        arrays |= {name: [values[number] for number in numbers] for name, values in held.shelf.still.items()}
+        arrays |= {name: [values[number] for number in numbers] for name, values in ready.shelf.still.items()}
         yield _Asked(question, filling, numbers, arrays)
 
 

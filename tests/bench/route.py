@@ -22,7 +22,7 @@ from rich.table import Table
 
 from memory_core.ranking import Question as Asks
 from memory_core.ranking import Spot, own_words, scores, shelf
-from memory_core.search.parts import Held, Part, Run
+from memory_core.search.parts import AtHand, Part, Run
 from memory_core.search.question import question as asks
 from memory_core.terms import terms
 from memory_core.tokens import Counter as Tokens
@@ -30,7 +30,7 @@ from memory_core.tokens import load_counter
 from tests.bench.figures import console, data_sets, keep, no_data, parser, ratio
 from tests.bench.page_choice import best_pages
 from tests.bench.recall_data import Question, Room, Turn
-from tests.bench.recall_rankings import held_room, in_context, today
+from tests.bench.recall_rankings import in_context, room_at_hand, today
 
 REFERENCE = "best file"
 WAYS = (REFERENCE, "strict", "excerpts", "oracle")
@@ -49,7 +49,7 @@ class Asked:
 def orders(turns: Sequence[Turn], question: Question) -> Asked:
     """The turns that each way would take, best first."""
     asked = asks(question.text, today(turns))
-    room = held_room(tuple(turns))
+    room = room_at_hand(tuple(turns))
     found = {number: score.value for number, score in scores(room.shelf, room.places(asked), asked).items()}
     files: dict[str, list[int]] = {}
     for number, turn in enumerate(turns):
@@ -72,8 +72,8 @@ def best_file(turns: Sequence[Turn], files: dict[str, list[int]], asked: Asks) -
     whole = {name: terms("".join(turns[number].line for number in numbers)) for name, numbers in files.items()}
     spots = [Spot(len(found), name, number) for number, (name, found) in enumerate(whole.items())]
     parts = [Part(spot, (Run(found, joined=False),)) for spot, found in zip(spots, whole.values(), strict=True)]
-    held = Held(shelf(spots), tuple(parts))
-    values = own_words(held.shelf, held.places(asked))
+    ready = AtHand(shelf(spots), tuple(parts))
+    values = own_words(ready.shelf, ready.places(asked))
     return list(files)[max(values, key=values.__getitem__, default=0)]
 
 

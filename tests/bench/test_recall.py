@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,10 +13,12 @@ import pytest
 from memory_core.tokens import EstimatingCounter
 from tests.bench.recall import main
 from tests.bench.recall_data import Json, Room, data_of
+from tests.bench.recall_embedded import WEIGHTS, Shares, fused_groups, fusion_left_out, least_gain
 from tests.bench.recall_flushed import measured_flushed
-from tests.bench.recall_index import asked_of
+from tests.bench.recall_index import asked_of, measured_by_index
 from tests.bench.recall_rankings import RANKINGS, measured, summary
 from tests.bench.recall_weights import START, Fitting, groups_of
+from tests.memory_core.search.embedders import WordEmbedder
 
 COUNTER = EstimatingCounter()
 SAID = [
@@ -205,6 +208,39 @@ def test_the_search_for_weights_ends_no_worse_than_it_began(tmp_path: Path) -> N
     found = fitting.fitted()
     began, ended = (summary(groups[0].shares(weights, (60,))[60]) for weights in (START, found))
     assert ended["share"] + ended["all"] >= began["share"] + began["all"]
+
+
+def test_the_index_is_asked_by_meaning_when_everything_has_its_vector(tmp_path: Path) -> None:
+    """A question in German shares no word with what was said."""
+    whole = [("Ana", "The key lies at the door."), *SAID]
+    path = _locomo(tmp_path / "talk.json", _qa("Wo liegt Schlüssel, Haustür?", ["D1:1"]), session_1=_talk(whole))
+    (room,) = data_of(path).rooms
+    embedder = WordEmbedder()
+    by_words, by_meaning = (measured_by_index([room], (30,), COUNTER, one)[30] for one in (None, embedder))
+    assert [share.part for share in by_words] == [0.0]
+    assert [share.part for share in by_meaning] == [1.0]
+    assert len({text for call in embedder.calls for text in call}) == len(room.turns) + 1
+
+
+def test_the_weight_of_meaning_is_chosen_without_the_rooms_that_it_is_measured_on(tmp_path: Path) -> None:
+    _room(tmp_path)
+    data = data_of(tmp_path / "talk.json")
+    (group,) = fused_groups(data, (60, 90), COUNTER, WordEmbedder())
+    others = [replace(group, name=name) for name in ("two", "three")]
+    told, found = fusion_left_out([group, *others])
+    assert set(found.values()) <= set(WEIGHTS)
+    assert {budget: len(shares) for budget, shares in told[data.name].items()} == {60: 12, 90: 12}
+    assert least_gain([group], 0.0) == 0.0, "it is held against the words alone"
+    worse = replace(
+        group, name="worse", by_weight={**group.by_weight, WEIGHTS[0]: _nothing(group.by_weight[WEIGHTS[0]])}
+    )
+    assert least_gain([worse], WEIGHTS[0]) < 0
+    told, found = fusion_left_out([group, worse])
+    assert found[f"{data.name} without {group.name}"] != WEIGHTS[0]
+
+
+def _nothing(shares: Shares) -> Shares:
+    return {budget: [replace(share, part=0.0) for share in told] for budget, told in shares.items()}
 
 
 def test_the_bench_prints_a_table_and_writes_its_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -119,9 +119,9 @@ def test_who_asks_when_is_given_what_names_a_time() -> None:
 
 def test_a_number_is_worth_something_a_question_and_length_cost_something() -> None:
     plain, number, question, long = Spot(4, "a"), Spot(4, "b", number=True), Spot(4, "c", asks=True), Spot(40, "d")
-    held = shelf([plain, number, question, long])
-    assert (held.still["number"], held.still["asks"]) == ([0, 1, 0, 0], [0, 0, 1, 0])
-    assert held.still["length"][3] > held.still["length"][0]
+    parts = shelf([plain, number, question, long])
+    assert (parts.still["number"], parts.still["asks"]) == ([0, 1, 0, 0], [0, 0, 1, 0])
+    assert parts.still["length"][3] > parts.still["length"][0]
     assert SHIPPED.number > 0
     assert all(getattr(SHIPPED, name) < 0 for name in ("asks", "length"))
 
@@ -146,15 +146,15 @@ def test_the_score_is_the_sum_of_the_weighted_shares() -> None:
     """So that a search for better weights needs the shares once."""
     said = [Said("redis for the cache", "a", "Ana"), Said("which cache?", "a", "Bo"), Said("valkey", "a", "Ana")]
     asked = Question(terms("which cache does Ana use"))
-    held, places = _shelf(said), _places(said, asked.terms)
+    parts, places = _shelf(said), _places(said, asked.terms)
     weights = Weights(**{name: 0.1 * at for at, name in enumerate(asdict(SHIPPED), 1)})
-    looked_at, told = shares(held, places, asked)
-    assert {*told, *held.still} >= set(asdict(SHIPPED)) - {"kin", "kin_before", "phrase"}
-    found = scores(held, places, asked, weights)
+    looked_at, told = shares(parts, places, asked)
+    assert {*told, *parts.still} >= set(asdict(SHIPPED)) - {"kin", "kin_before", "phrase"}
+    found = scores(parts, places, asked, weights)
     assert set(found) == set(looked_at)
     for number, score in found.items():
         expected = sum(getattr(weights, name) * one.values.get(number, 0.0) / one.best for name, one in told.items())
-        expected += sum(getattr(weights, name) * values[number] for name, values in held.still.items())
+        expected += sum(getattr(weights, name) * values[number] for name, values in parts.still.items())
         assert score.value == pytest.approx(expected)
 
 
@@ -205,8 +205,8 @@ def test_words_that_nobody_asked_for_and_nobody_said_move_nothing(
     question = " ".join(asked)
     more = f"{question} zzz-unheard"
     assert [one.shared for one in _scores(said, question)] == [one.shared for one in _scores(said, more)]
-    held = _shelf(said)
-    assert own_words(held, _places(said, terms(question))) == own_words(held, _places(said, terms(more)))
+    parts = _shelf(said)
+    assert own_words(parts, _places(said, terms(question))) == own_words(parts, _places(said, terms(more)))
 
 
 def _sorted(talk: list[tuple[list[str], str]]) -> list[Said]:

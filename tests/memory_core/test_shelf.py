@@ -17,7 +17,7 @@ from memory_core.lexicon import lexicons as names
 from memory_core.ranking import Places, Question, Score, best, pairs_of, scores
 from memory_core.routing import _said, _side_by_side
 from memory_core.search.hits import Hit, distinct
-from memory_core.search.parts import Placed, held, part_of
+from memory_core.search.parts import Placed, at_hand, part_of
 from memory_core.shelf import Spot, shelf
 from memory_core.terms import terms
 
@@ -98,7 +98,7 @@ def test_units_at_hand_tell_where_the_terms_of_a_question_stand(texts: list[str]
         for text in texts
     ]
     asked = Question(terms(question), kin=("queue",))
-    found = held(placed).places(asked)
+    found = at_hand(placed).places(asked)
     parts = [part_of(one) for one in placed]
     counts = [Counter(term for run in part.runs for term in run.terms * run.weight) for part in parts]
     for term in (*asked.terms, *asked.kin):

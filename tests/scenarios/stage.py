@@ -102,6 +102,15 @@ class Stage:
         return state
 
 
+def pages(folder: Path) -> dict[str, bytes]:
+    """Every page below the folder, byte for byte, without what is derived and what tells of flushes."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and ".remem" not in path.parts and path.name != "flush-state.json":
+            found[str(path.relative_to(folder))] = path.read_bytes().partition(b"<!-- remem:catalogue")[0]
+    return found
+
+
 def rows(workspace: Path, question: str, *values: object) -> list[tuple[object, ...]]:
     """A question to the ledger's file, as another process sees it."""
     with closing(sqlite3.connect(f"file:{workspace}/.remem/ledger.db?mode=ro", uri=True)) as ledger:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.scenarios.recording import Spot
-from tests.scenarios.stage import ANA, BEN, Stage, channel, direct, stage
+from tests.scenarios.stage import ANA, BEN, Stage, channel, direct, pages, stage
 
 pytestmark = pytest.mark.asyncio
 
@@ -19,20 +19,11 @@ SAID = (
 )
 
 
-def _pages(folder: Path) -> dict[str, bytes]:
-    """Every page, byte for byte, without what is derived and what tells of flushes."""
-    found = {}
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and ".remem" not in path.parts and path.name != "flush-state.json":
-            found[str(path.relative_to(folder))] = path.read_bytes().partition(b"<!-- remem:catalogue")[0]
-    return found
-
-
 def _tasks(on: Stage) -> list[str]:
     return [task["title"] for task in json.loads(on.page("build/pending_tasks.json"))["tasks"]]
 
 
-async def _titles(on: Stage) -> list[str]:
+def _titles(on: Stage) -> list[str]:
     return sorted(on.titles("build"))
 
 
@@ -41,7 +32,7 @@ async def test_each_is_on_its_page_before_the_answer_and_saved_once(tmp_path: Pa
     async with stage(tmp_path) as on:
         await on.enter(BUILD)
         answers = await on.says(BUILD, ANA, SAID, addressed=addressed)
-        assert await _titles(on) == ["Kafka for the event stream", "Redis for the session cache"]
+        assert _titles(on) == ["Kafka for the event stream", "Redis for the session cache"]
         assert _tasks(on) == ["renews the certificate"]
         if addressed:
             assert "Noted as a decision in experience: Redis for the session cache" in answers[0]
@@ -49,7 +40,7 @@ async def test_each_is_on_its_page_before_the_answer_and_saved_once(tmp_path: Pa
             assert "Noted as a decision in experience: Kafka for the event stream" in answers[0]
         receipt = await on.command(BUILD, ANA)
         assert "Saved (no. 1): 2 decisions, 1 task" in receipt, receipt
-        assert await _titles(on) == ["Kafka for the event stream", "Redis for the session cache"]
+        assert _titles(on) == ["Kafka for the event stream", "Redis for the session cache"]
         assert _tasks(on) == ["renews the certificate"]
         assert on.page("build/experience.md").count("hit_count=0") == 2
         assert "Nothing new" in await on.command(BUILD, ANA)
@@ -62,7 +53,7 @@ async def test_one_undo_takes_all_of_it_back_and_says_so(tmp_path: Path, spot: S
         if spot is not DM:
             await on.enter(BUILD)
         await on.says(spot, ANA, "we decided to keep PostgreSQL for the orders")
-        before = _pages(tmp_path)
+        before = pages(tmp_path)
         await on.says(spot, ANA, SAID)
         if saved:
             await on.command(spot, ANA)
@@ -72,10 +63,10 @@ async def test_one_undo_takes_all_of_it_back_and_says_so(tmp_path: Path, spot: S
             "Taken back: what was noted last, the decision “Redis for the session cache” and the"
         )
         assert "task “renews the certificate” and the decision “Kafka for the event stream”." in answer
-        assert _pages(tmp_path) == before
+        assert pages(tmp_path) == before
         await on.says(spot, ANA, "what about the weather?")
         await on.command(spot, ANA)
-        left = "".join(page.decode() for page in _pages(tmp_path).values())
+        left = "".join(page.decode() for page in pages(tmp_path).values())
         assert all(word not in left for word in ("Redis", "certificate", "Kafka"))
 
 
@@ -86,7 +77,7 @@ async def test_a_restart_before_the_save_changes_nothing(tmp_path: Path) -> None
         events, clock = on.events, on.clock
     async with stage(tmp_path, events=events, clock=clock) as on:
         assert "Saved (no. 1): 2 decisions, 1 task" in await on.command(BUILD, ANA)
-        assert await _titles(on) == ["Kafka for the event stream", "Redis for the session cache"]
+        assert _titles(on) == ["Kafka for the event stream", "Redis for the session cache"]
 
 
 @pytest.mark.parametrize("saved", [False, True])
@@ -102,9 +93,9 @@ async def test_an_edit_and_a_deletion_on_the_platform(tmp_path: Path, saved: boo
         await on.hears(on.events.edited(said, SAID.replace("Kafka", "Pulsar")))
         await on.hears(on.events.deleted(gone, BEN))
         await on.command(BUILD, ANA)
-        assert await _titles(on) == ["Pulsar for the event stream", "Redis for the session cache"]
+        assert _titles(on) == ["Pulsar for the event stream", "Redis for the session cache"]
         assert _tasks(on) == ["renews the certificate"]
-        left = "".join(page.decode() for page in _pages(tmp_path).values())
+        left = "".join(page.decode() for page in pages(tmp_path).values())
         assert all(word not in left for word in ("Kafka", "Terraform", "Go for"))
 
 
@@ -115,7 +106,7 @@ async def test_of_a_message_that_takes_one_of_them_back_the_others_stay(tmp_path
         await on.says(BUILD, ANA, "scratch that, no Kafka for the event stream")
         receipt = await on.command(BUILD, ANA)
         assert "1 decision" in receipt, receipt
-        assert await _titles(on) == ["Redis for the session cache"]
+        assert _titles(on) == ["Redis for the session cache"]
 
 
 async def test_a_message_that_corrects_itself_keeps_what_it_says_last(tmp_path: Path) -> None:
@@ -124,7 +115,7 @@ async def test_a_message_that_corrects_itself_keeps_what_it_says_last(tmp_path: 
         text = "Decision: we run 3 replicas of the cache. Decision: we run 4 replicas of the cache"
         await on.says(BUILD, ANA, text)
         for _ in range(2):
-            assert await _titles(on) == ["we run 4 replicas of the cache"]
+            assert _titles(on) == ["we run 4 replicas of the cache"]
             await on.command(BUILD, ANA)
 
 

@@ -8,20 +8,11 @@ from pathlib import Path
 import pytest
 
 from tests.scenarios.recording import Spot
-from tests.scenarios.stage import ANA, BEN, Stage, channel, direct, stage
+from tests.scenarios.stage import ANA, BEN, Stage, channel, direct, pages, stage
 from tests.scenarios.terminal import terminal
 
 BUILD, THREAD = channel(1, "build"), channel(1, "build", "77")
 DM = direct(9, ANA)
-
-
-def _pages(folder: Path) -> dict[str, bytes]:
-    """Every page below the folder, byte for byte, without what is derived and what tells of flushes."""
-    found = {}
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and ".remem" not in path.parts and path.name != "flush-state.json":
-            found[str(path.relative_to(folder))] = path.read_bytes().partition(b"<!-- remem:catalogue")[0]
-    return found
 
 
 @pytest.mark.asyncio
@@ -42,17 +33,17 @@ async def test_what_was_written_when_it_was_said_is_taken_back(tmp_path: Path, s
         if spot is not DM:
             await on.enter(BUILD)
         await on.says(spot, ANA, "we decided to keep PostgreSQL for the orders")
-        before = _pages(tmp_path)
+        before = pages(tmp_path)
         (told,) = await on.says(spot, ANA, said)
         assert "Noted" in told
-        assert _pages(tmp_path) != before
+        assert pages(tmp_path) != before
         answer = await on.command(spot, ANA, "undo")
         assert answer.startswith("Taken back: what was noted last, the "), answer
-        assert _pages(tmp_path) == before
+        assert pages(tmp_path) == before
         await on.says(spot, ANA, "what about the weather?")
         receipt = await on.command(spot, ANA)
         assert "Saved (no. 1): 1 decision " in receipt, receipt  # what was taken back is not saved after all
-        left = "".join(page.decode() for page in _pages(tmp_path).values())
+        left = "".join(page.decode() for page in pages(tmp_path).values())
         assert all(word not in left for word in ("Valkey", "Frankfurt", "certificate", "法兰克福"))
 
 
@@ -60,26 +51,26 @@ async def test_what_was_written_when_it_was_said_is_taken_back(tmp_path: Path, s
 async def test_each_undo_takes_back_one_thing_and_a_save_stands_between_them(tmp_path: Path) -> None:
     async with stage(tmp_path) as on:
         await on.enter(BUILD)
-        start = _pages(tmp_path)
+        start = pages(tmp_path)
         await on.says(BUILD, ANA, "Decision: Redis for the session cache")
-        first = _pages(tmp_path)
+        first = pages(tmp_path)
         await on.command(BUILD, BEN, "note lesson: the queue stalled, because the disk was full; a quota fixed it")
-        second = _pages(tmp_path)
+        second = pages(tmp_path)
         assert "Saved (no. 1): 1 decision, 1 lesson" in await on.command(BUILD, ANA)
-        saved = _pages(tmp_path)
+        saved = pages(tmp_path)
         await on.says(THREAD, ANA, "Decision: Kafka for the events")
         await on.command(BUILD, ANA, "correct session cache => Valkey for the session cache")
         assert "the last correction" in await on.command(BUILD, ANA, "undo")
         assert "Kafka for the events" in await on.command(BUILD, ANA, "undo")
-        assert _pages(tmp_path) == saved
+        assert pages(tmp_path) == saved
         save = await on.command(BUILD, ANA, "undo")
         assert save.startswith("Taken back: flush no. 1. "), "what stays is not told as taken back"
         assert "stays where it was noted. Another `/remem undo` takes back the newest of it." in save
-        assert _pages(tmp_path) == second
+        assert pages(tmp_path) == second
         assert "the lesson “the queue stalled" in await on.command(BUILD, ANA, "undo")
-        assert _pages(tmp_path) == first
+        assert pages(tmp_path) == first
         assert "the decision “Redis for the session cache”" in await on.command(BUILD, ANA, "undo")
-        assert _pages(tmp_path) == start
+        assert pages(tmp_path) == start
         assert "nothing to undo" in await on.command(BUILD, ANA, "undo")
         assert "Saved" not in await on.command(BUILD, ANA)
         assert on.titles("build") == []
@@ -108,11 +99,11 @@ async def test_what_takes_the_place_of_another_gives_it_back(tmp_path: Path) -> 
         await on.enter(BUILD)
         await on.says(BUILD, ANA, "Decision: we use Redis for the session cache")
         await on.command(BUILD, ANA)
-        before = _pages(tmp_path)
+        before = pages(tmp_path)
         await on.says(BUILD, ANA, "Decision: we no longer use Redis for the session cache")
-        assert _pages(tmp_path) != before
+        assert pages(tmp_path) != before
         await on.command(BUILD, ANA, "undo")
-        assert _pages(tmp_path) == before
+        assert pages(tmp_path) == before
 
 
 @pytest.mark.asyncio
@@ -120,11 +111,11 @@ async def test_a_task_that_was_done_is_open_again(tmp_path: Path) -> None:
     async with stage(tmp_path) as on:
         await on.enter(BUILD)
         await on.says(BUILD, ANA, "TODO: @ben renew the certificate of the shop")
-        before = _pages(tmp_path)
+        before = pages(tmp_path)
         (told,) = await on.says(BUILD, ANA, "the certificate of the shop is done")
         assert "Noted" in told
         assert "is done" in await on.command(BUILD, ANA, "undo")
-        assert _pages(tmp_path) == before
+        assert pages(tmp_path) == before
         tasks = json.loads(on.page("build/pending_tasks.json"))["tasks"]
         assert [task["status"] for task in tasks] == ["pending"]
 
@@ -153,24 +144,24 @@ async def test_in_every_layout(tmp_path: Path, layout: str) -> None:
         await on.enter(BUILD)
         for spot in (BUILD, DM):
             await on.says(spot, ANA, "we decided to keep PostgreSQL for the orders")
-            before = _pages(tmp_path)
+            before = pages(tmp_path)
             await on.says(spot, ANA, "we decided to use Valkey for the session cache")
             assert "Valkey" in await on.command(spot, ANA, "undo")
-            assert _pages(tmp_path) == before
+            assert pages(tmp_path) == before
             await on.says(spot, ANA, "good morning")
             await on.command(spot, ANA)
-            assert "Valkey" not in "".join(page.decode() for page in _pages(tmp_path).values())
+            assert "Valkey" not in "".join(page.decode() for page in pages(tmp_path).values())
 
 
 @pytest.mark.asyncio
 async def test_a_repeat_goes_with_what_it_repeats(tmp_path: Path) -> None:
     async with stage(tmp_path) as on:
         await on.enter(BUILD)
-        before = _pages(tmp_path)
+        before = pages(tmp_path)
         await on.says(BUILD, ANA, "Decision: Redis for the session cache")
         await on.says(BUILD, BEN, "Decision: Redis for the session cache")
         await on.command(BUILD, ANA, "undo")
-        assert _pages(tmp_path) == before
+        assert pages(tmp_path) == before
 
 
 @pytest.mark.asyncio
@@ -179,7 +170,7 @@ async def test_the_console_of_the_owner(tmp_path: Path) -> None:
         await at.type("remember: the boiler is serviced in May")
         said = await at.type("/remem undo")
         assert "Taken back: what was noted last" in said[-1], said
-        assert "boiler" not in "".join(page.decode() for page in _pages(tmp_path).values())
+        assert "boiler" not in "".join(page.decode() for page in pages(tmp_path).values())
         said = await at.type("/remem")
         assert "Nothing new" in said[-1], said
 

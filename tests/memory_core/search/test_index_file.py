@@ -23,7 +23,7 @@ from memory_core.ranking import scores, shares
 from memory_core.search import Searches, scope_search
 from memory_core.search.index_file import IndexFile
 from memory_core.search.meaning import Meaning
-from memory_core.search.parts import Placed, held
+from memory_core.search.parts import Placed, at_hand
 from memory_core.search.question import question
 from memory_core.search.sources import TALK, Source
 from memory_core.store.tree import Tree
@@ -72,7 +72,7 @@ def test_the_file_says_what_ranking_says(made: list[Source], words: str) -> None
     index = IndexFile(None, "test")
     index.update((), made, NOTHING)
     placed = [one for source in made for one in source.placed()]
-    ready, wanted = held(placed), question(words, date(2026, 4, 6))
+    ready, wanted = at_hand(placed), question(words, date(2026, 4, 6))
     ranked = scores(ready.shelf, ready.places(wanted), wanted) if placed else {}
     expected = {
         number: score for number, score in ranked.items() if score.shared or score.kin or placed[number].page == TALK
@@ -100,7 +100,7 @@ def test_every_share_of_a_score_stands_in_the_file() -> None:
     ]
     index = IndexFile(None, "test")
     index.update((), made, NOTHING)
-    ready = held([one for source in made for one in source.placed()])
+    ready = at_hand([one for source in made for one in source.placed()])
     wanted = question("when did ana do the job of redis deploy on 2026-03-06?")
     looked_at, told = shares(ready.shelf, ready.places(wanted), wanted)
     heard = {name for name, share in told.items() if any(share.values.get(number) for number in looked_at)}
@@ -165,12 +165,12 @@ async def test_a_file_that_cannot_be_used_is_made_anew(tmp_path: Path, damage: s
         case "no database":
             path.write_bytes(b"This is no database. " * 1000)
         case "a table less":
-            with sqlite3.connect(path) as held:
-                held.execute("DROP TABLE postings")
-                held.execute("CREATE TABLE postings (other INTEGER)")
+            with sqlite3.connect(path) as connection:
+                connection.execute("DROP TABLE postings")
+                connection.execute("CREATE TABLE postings (other INTEGER)")
         case _:
-            with sqlite3.connect(path) as held:
-                held.execute("UPDATE meta SET value = 'an older remem' WHERE name = 'made_by'")
+            with sqlite3.connect(path) as connection:
+                connection.execute("UPDATE meta SET value = 'an older remem' WHERE name = 'made_by'")
     async with memory(tmp_path) as one:
         assert await one.finds("redis") == ["- redis for the cache"]
         assert await one.finds("friday lunch") == ["- lunch on friday"]
@@ -179,14 +179,21 @@ async def test_a_file_that_cannot_be_used_is_made_anew(tmp_path: Path, damage: s
 def test_an_update_of_the_rules_begins_every_index_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The fingerprint is of all our files that decide what a page's terms and units are."""
     ours = Path(scope_search.__file__).parent.parent
-    for folder in ("search", "forms"):
+    for folder in ("search", "forms", "layouts"):
         shutil.copytree(ours / folder, tmp_path / folder)
     for module in ours.glob("*.py"):
         shutil.copy(module, tmp_path)
     monkeypatch.setattr(scope_search, "__file__", str(tmp_path / "search/scope_search.py"))
     before = scope_search._rules()
     assert before == scope_search._OURS
-    for name in ("terms.py", "loanwords.py", "spoken_dates.py", "forms/units.py", "search/sources.py"):
+    for name in (
+        "terms.py",
+        "loanwords.py",
+        "spoken_dates.py",
+        "forms/units.py",
+        "layouts/base.py",
+        "search/sources.py",
+    ):
         with (tmp_path / name).open("a", encoding="utf-8") as file:
             file.write("# another rule\n")
         assert scope_search._rules() != before, name

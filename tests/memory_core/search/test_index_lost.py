@@ -115,8 +115,8 @@ async def test_an_index_of_another_ledger_is_compared_with_the_one_that_is_there
 @pytest.mark.asyncio
 async def test_no_link_in_the_folder_of_indexes_is_followed(tmp_path: Path) -> None:
     mine = tmp_path / "mine.sqlite3"
-    with closing(sqlite3.connect(mine)) as held:
-        held.execute("CREATE TABLE things (name TEXT)")
+    with closing(sqlite3.connect(mine)) as connection:
+        connection.execute("CREATE TABLE things (name TEXT)")
     before = mine.read_bytes()
     folder = tmp_path / "w/.remem/search"
     folder.mkdir(parents=True)

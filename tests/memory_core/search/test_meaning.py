@@ -28,7 +28,7 @@ from memory_core.search.fusion import NEAREST, near, order, shares
 from memory_core.search.hits import NEAR
 from memory_core.search.index_file import IndexFile
 from memory_core.search.meaning import FETCH, SLICE, Meaning, slices
-from memory_core.search.parts import Placed, held
+from memory_core.search.parts import Placed, at_hand
 from memory_core.search.question import question
 from memory_core.search.sources import TALK, Source
 from memory_core.search.vectors import Vectors, meaning_of
@@ -76,7 +76,7 @@ def test_the_file_says_what_pure_fusion_says(made: list[Source], words: str, fil
     embedded = {starts[one.source - 1] + one.number for one in index.without_vectors(filled)}
     _filled(index, embedder, filled)
     wanted = question(words)
-    ready = held(placed)
+    ready = at_hand(placed)
     ranked = scores(ready.shelf, ready.places(wanted), wanted) if placed else {}
     by_words = sorted(
         (number for number, score in ranked.items() if score.shared or score.kin or placed[number].page == TALK),
@@ -88,7 +88,9 @@ def test_the_file_says_what_pure_fusion_says(made: list[Source], words: str, fil
         similar[number] = told[0]
     nearest = order(near(similar, ready.shelf.first))
     hits = index.search(wanted, lambda page: True, 1000, meant=embedder.vector(words))
-    assert {hit.number: hit.score for hit in hits} == pytest.approx(shares(by_words, nearest))
+    assert {hit.number: hit.score for hit in hits} == pytest.approx(
+        shares({number: ranked[number] for number in by_words}, nearest)
+    )
     assert {hit.number: hit.near for hit in hits if hit.near} == {
         number: place for place, number in enumerate(nearest[:NEAREST], 1)
     }

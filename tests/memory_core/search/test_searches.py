@@ -11,7 +11,8 @@ import pytest
 
 from memory_core.handle import Handles
 from memory_core.ids import GroupScope, MessageKey
-from memory_core.search import Searches, scope_search, searches
+from memory_core.search import Searches, searches
+from memory_core.store import base
 from memory_core.store.tree import Tree
 from tests.memory_core.search.kit import Memory, memory, searched
 from tests.scale import scale
@@ -36,7 +37,7 @@ async def test_only_the_last_used_files_are_open_and_all_are_known(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(searches, "_OPEN_FILES", 2)
-    monkeypatch.setattr(scope_search, "_FRESH_NS", 0)
+    monkeypatch.setattr(base, "TICK_NS", 0)
     async with memory(tmp_path) as one:
         for scope in SCOPES:
             one.put("project", f"# Project\n\n- {scope.name} runs on redis\n", scope)
@@ -116,7 +117,7 @@ async def test_closed_indexes_find_what_one_that_is_made_anew_finds(
 ) -> None:
     monkeypatch.setattr(searches, "_OPEN_FILES", 2)
     monkeypatch.setattr(searches, "_KNOWN_UNITS", 30)
-    monkeypatch.setattr(scope_search, "_FRESH_NS", 0)  # every writing of a page here has a length of its own
+    monkeypatch.setattr(base, "TICK_NS", 0)  # every writing of a page here has a length of its own
     done: list[str] = []
     async with memory(tmp_path) as one:
         life = _Life(one, seed)
