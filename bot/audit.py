@@ -36,6 +36,7 @@ from memory_core.lock import hold
 from memory_core.names import Names
 from memory_core.scopes import scopes_in
 from memory_core.store.tree import Tree
+from memory_core.text import counted
 from memory_core.workspace import KEY, require
 
 CLEAN, FOUND, COULD_NOT = 0, 1, 2
@@ -205,7 +206,7 @@ def _table(done: Audited) -> Table:
 def summary(done: Audited) -> str:
     """The last line: how many of what, and what `--fix` can do."""
     number = counts([one for _, one in done.findings])
-    told = f"{done.layout}: {number[Severity.ERROR]} errors, {number[Severity.WARNING]} warnings, "
+    wrong, doubtful = counted(number[Severity.ERROR], "error"), counted(number[Severity.WARNING], "warning")
     fixable = sum(one.fixable for _, one in done.findings)
     more = f" `--fix` can put {fixable} of them right." if fixable else ""
-    return f"{told}{number[Severity.WATCH]} to watch.{more}"
+    return f"{done.layout}: {wrong}, {doubtful}, {number[Severity.WATCH]} to watch.{more}"

@@ -23,7 +23,6 @@ from bot.reading import KNOWN, host_zone, reading, settings_for
 from bot.settings import Settings
 from bot.show_context import groups_in
 from bot.welcoming import owners
-from memory_core.answers import counted
 from memory_core.errors import BadInput, RememError
 from memory_core.faults import faults_in
 from memory_core.handle import Handles
@@ -31,6 +30,7 @@ from memory_core.ids import DirectScope, GroupScope, Scope
 from memory_core.ledger.opening import fault_in
 from memory_core.names import Names
 from memory_core.store.pages import is_group_name
+from memory_core.text import counted
 from memory_core.workspace import LEDGER, require
 
 LITTLE_BYTES = 200 * 1024 * 1024

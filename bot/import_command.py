@@ -28,7 +28,6 @@ from bot.message_clock import Figures, Moved, progress_bar
 from bot.reading import KNOWN, host_zone, reading, settings_for
 from bot.settings import Settings
 from bot.welcoming import owners, welcome
-from memory_core.answers import counted as numbered
 from memory_core.clock import Clock
 from memory_core.errors import BadInput
 from memory_core.friendly_name import RESERVED, Taken, friendly_name, slug
@@ -42,6 +41,7 @@ from memory_core.names import MemoryNames, Names
 from memory_core.scopes import scopes_in
 from memory_core.store.disk import Disk
 from memory_core.store.tree import Tree
+from memory_core.text import counted as numbered
 from memory_core.workspace import LEDGER, require
 
 LISTED = 50

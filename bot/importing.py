@@ -202,7 +202,9 @@ async def import_one(
         await ahead.drop(going.mark.at - 1)
         going.clock.move_to((await ahead.next(1))[0].sent_at)
         await ahead.drop(min(going.mark.at, 1))
+        figures.known += going.mark.at
     elif job.known == job.messages:
+        figures.known += job.messages
         return Mark(job.messages, known=job.known)
     else:
         await _begin(going)

@@ -76,10 +76,10 @@ class Figures:
         return f"{self.messages} messages, {self.known} of them known before; {self.times()}"
 
     def times(self) -> str:
-        """How long it took, and what took how much of it."""
+        """How long it took, and what took how much of it; the pace is that of what was not known before."""
         total = sum(self.stages_s.values()) or 1e-9
         shares = ", ".join(f"{name} {seconds / total:.0%}" for name, seconds in self.stages_s.items())
-        return f"{total:.1f} s, {self.messages / total:.0f} messages/s; time: {shares}"
+        return f"{total:.1f} s, {(self.messages - self.known) / total:.0f} messages/s; time: {shares}"
 
 
 class Ahead:

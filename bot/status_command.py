@@ -27,7 +27,7 @@ from bot.settings import Settings, Switch, effective
 from bot.sleeping import SLEEP, Rest, night_in, rest_of
 from bot.troubles import TROUBLE, Trouble, trouble_in
 from bot.usage_command import as_data
-from memory_core.answers import counted, flush_time
+from memory_core.answers import flush_time
 from memory_core.answers_sleep import rest_text, sleep_notes, trouble_text
 from memory_core.answers_usage import usage_text
 from memory_core.clock import day_in
@@ -39,6 +39,7 @@ from memory_core.ledger.overview import Look, look_at, usage_at
 from memory_core.ledger.timers import Timer
 from memory_core.ledger.usage import Spent
 from memory_core.sleep.report import Stage
+from memory_core.text import counted
 from memory_core.workspace import LEDGER, require
 from memory_core.zone import zone_of
 

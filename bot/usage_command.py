@@ -21,7 +21,6 @@ from rich.markup import escape
 from bot.reading import KNOWN, host_zone, reading, settings_for
 from bot.scopes import is_former_owner, named
 from bot.settings import Settings
-from memory_core.answers import counted
 from memory_core.answers_usage import known_cost_usd, purpose_word, sum_text, usage_text
 from memory_core.clock import day_in
 from memory_core.errors import BadInput, RememError, StoreError
@@ -29,6 +28,7 @@ from memory_core.handle import Handle
 from memory_core.ids import DirectScope, Scope
 from memory_core.ledger.overview import usage_at
 from memory_core.ledger.usage import Spent
+from memory_core.text import counted
 from memory_core.workspace import LEDGER, require
 from memory_core.zone import zone_of
 

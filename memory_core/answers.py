@@ -20,7 +20,7 @@ from memory_core.ids import PageId
 from memory_core.layouts import Kind
 from memory_core.search import Found
 from memory_core.sleep.report import Stage
-from memory_core.text import one_line
+from memory_core.text import counted, one_line
 
 _NOUNS = {
     Kind.LESSON: "lesson",
@@ -37,12 +37,6 @@ SHOWN_CHARACTERS = 6000
 def noun(kind: Kind) -> str:
     """`decision`, `fact about the environment`: what a record of this kind is called in a sentence."""
     return _NOUNS.get(kind, kind.value)
-
-
-def counted(number: int, one: str) -> str:
-    """`1 message`, `3 messages`, `2 facts about the stack`."""
-    first, _, rest = one.partition(" about ")
-    return f"{number} {first}{'' if number == 1 else 's'}{' about ' + rest if rest else ''}"
 
 
 def kinds_counted(kinds: Mapping[Kind, int]) -> str:

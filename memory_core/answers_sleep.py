@@ -5,7 +5,7 @@ A report is worded from what was read back (memory_core.sleep.stages); its own l
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, tzinfo
 from types import MappingProxyType
 
@@ -13,6 +13,9 @@ from memory_core.sleep.report import SAID, Report, Stage
 
 TOLD = 8
 """So many lines about single records a chat gets; the rest is counted."""
+
+PLACES = 12
+"""So many pages are named; a message on Discord has room for about 90."""
 
 NAMES = {Stage.DEEP: "deep sleep", Stage.REM: "REM sleep"}
 
@@ -37,9 +40,15 @@ def slept_text(report: Report, most: int = TOLD) -> str:
     else:
         done = ", ".join(f"{number} {what}" for number, what in _counts(report) if number) or "small repairs"
         number = f" (no. {report.number})" if report.number else ""
-        head = f"{name}{number}: {done}; in {', '.join(report.pages)}."
+        head = f"{name}{number}: {done}; in {_places(report.pages)}."
     more = [f"… and {len(told) - most} more"] if len(told) > most else []
     return "\n".join([head, *(f"- {line}" for line in told[:most]), *more])
+
+
+def _places(pages: Sequence[str]) -> str:
+    """The pages by name, of very many (a long history was imported) the first, and how many more there are."""
+    named = [*pages[:PLACES], f"{len(pages) - PLACES} pages more"] if len(pages) > PLACES else pages
+    return ", ".join(named)
 
 
 def _counts(report: Report) -> tuple[tuple[int, str], ...]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memory_core.answers import counted
 from memory_core.ledger.usage import Purpose, Spent
+from memory_core.text import counted
 
 _FOR = {Purpose.REPLY: "answers", Purpose.MEMORY: "saving"}
 _MICRO = 1_000_000

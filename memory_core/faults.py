@@ -13,6 +13,7 @@ from memory_core.ids import PageId
 from memory_core.index import parse
 from memory_core.layouts import FLUSH_STATE, INDEX, TASKS
 from memory_core.store.base import PageText
+from memory_core.text import counted
 
 
 async def faults_in(handle: Handle) -> tuple[str, ...]:
@@ -49,8 +50,8 @@ def _misread(handle: Handle, page: PageId, read: PageText) -> tuple[str, ...]:
         _, warning = index.budget(handle.table.default_budget_tokens)
         return tuple(f"index: {problem}" for problem in (*index.problems, *filter(None, [warning])))
     if page == TASKS and (broken := (file := tasks.parse(read.text)).broken):
-        counted = f"{len(file.tasks)} tasks of it could be read" if file.tasks else "no task of it could be read"
-        return (f"{page}: {broken}; {counted}. The next flush keeps a copy and writes it anew.",)
+        read_of_it = f"{counted(len(file.tasks), 'task')} of it" if file.tasks else "no task of it"
+        return (f"{page}: {broken}; {read_of_it} could be read. The next flush keeps a copy and writes it anew.",)
     if page == TASKS and not tasks.keeps_all(read.text):
         return (f"{page}: not all of it is in my form; a copy is kept at the next write.",)
     if page == FLUSH_STATE and (unread := flush_state.parse(read.text).broken):

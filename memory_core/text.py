@@ -3,6 +3,7 @@
     plain      one kind of line end, no control characters, nothing that UTF-8 cannot hold
     flat       the same on one line
     one_line   flat, of a bounded length, and without the marks that reorder what a reader sees
+    counted    how many of what, in words
 
 That it can never act as anything of ours on a page is the business of memory_core.forms.escape.
 """
@@ -40,3 +41,9 @@ def one_line(text: str, limit: int = 200) -> str:
     while end > 0 and unicodedata.combining(line[end]):
         end -= 1
     return (line[:end].rstrip() + "…")[: max(limit, 0)]
+
+
+def counted(number: int, one: str) -> str:
+    """`1 message`, `3 messages`, `2 facts about the stack`."""
+    first, _, rest = one.partition(" about ")
+    return f"{number} {first}{'' if number == 1 else 's'}{' about ' + rest if rest else ''}"

@@ -92,6 +92,8 @@ def seat_after(seat: Seat, word: str, argument: str) -> Seat | None:
             return replace(seat, speaker=name.lower(), thread="")  # a person's folder is in lower case
         case "dm":
             return replace(seat, room=None, thread="")
+        case "thread" if name and seat.room is None:
+            raise BadInput("A DM has no threads; go to a room first, such as /join #build.")
         case "thread" if not name or _NAME.fullmatch(name):
             return replace(seat, thread=name)
     return None

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -230,7 +231,9 @@ def _missing(named: _Named, missing: ImportError) -> BadInput:
     """A package that is not installed."""
     extra = _PACKAGE.search(str(missing))
     package = extra[0] if extra else f"pydantic-ai-slim[{named.provider}]"
-    return BadInput(f'{named}, whose package is not installed; install it: pip install "{package}".')
+    return BadInput(
+        f'{named}, whose package is not installed; install it: {sys.executable} -m pip install "{package}".'
+    )
 
 
 def _refused(named: _Named, why: str, settings: Settings, *, own: bool) -> BadInput:

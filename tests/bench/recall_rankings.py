@@ -4,7 +4,7 @@ remem     memory_core.ranking over the parts that search makes of what was said
 fts5      SQLite FTS5, porter stemmer, words joined by OR, its own bm25
 bm25      the same terms as remem's, BM25 over single turns
 recency   the newest first
-oracle    the evidence first
+oracle    the evidence alone, what is shortest first
 """
 
 from __future__ import annotations
@@ -113,8 +113,19 @@ def _recency(turns: Sequence[Turn], question: Question) -> Sequence[int]:
 
 
 def _oracle(turns: Sequence[Turn], question: Question) -> Sequence[int]:
-    wanted = frozenset().union(*question.wanted)
-    return [number for number, turn in enumerate(turns) if turn.key in wanted]
+    """Always the turn next that tells most of what is missing for its length: several may hold one gold string."""
+    missing, order = list(question.wanted), list[int]()
+    while missing:
+        worth = {
+            number: sum(turn.key in keys for keys in missing) / (len(turn.line) or 1)
+            for number, turn in enumerate(turns)
+        }
+        best = max(worth, key=worth.__getitem__, default=-1)
+        if best < 0 or not worth[best]:
+            break  # no turn holds it
+        order.append(best)
+        missing = [keys for keys in missing if turns[best].key not in keys]
+    return order
 
 
 def _fts5(turns: Sequence[Turn], question: Question) -> Sequence[int]:

@@ -12,7 +12,7 @@ import pytest
 
 from memory_core.tokens import EstimatingCounter
 from tests.bench.recall import main
-from tests.bench.recall_data import Json, Room, data_of
+from tests.bench.recall_data import Json, Question, Room, Turn, data_of
 from tests.bench.recall_embedded import WEIGHTS, Shares, fused_groups, fusion_left_out, least_gain
 from tests.bench.recall_flushed import measured_flushed
 from tests.bench.recall_index import asked_of, measured_by_index
@@ -190,6 +190,16 @@ def test_more_is_in_the_context_the_more_it_may_cost(tmp_path: Path) -> None:
     assert few["share"] < many["share"] == 1.0
     assert few["tokens"] <= 40
     assert summary(measured([room], RANKINGS["oracle"], (400,), COUNTER)[400])["all"] == 1.0
+
+
+def test_the_oracle_takes_the_least_that_tells_everything() -> None:
+    turns = [
+        Turn("long", "s", "## s\n", "ana", "both, and much else besides that nobody asked for"),
+        Turn("one", "s", "## s\n", "ana", "one"),
+        Turn("two", "s", "## s\n", "ana", "two"),
+    ]
+    wanted = (frozenset({"long", "one"}), frozenset({"long", "two"}), frozenset({"nowhere"}))
+    assert RANKINGS["oracle"](turns, Question("what?", "c", wanted, until=3)) == [1, 2]
 
 
 def test_a_decision_is_found_in_the_flushed_store_by_its_source(tmp_path: Path) -> None:

@@ -39,6 +39,7 @@ def test_a_file_is_listed_counted_and_imported(remem: CommandLine) -> None:
     again = remem("import", folder, "-w", workspace, "--room", discord_export.BUILD, "-q")
     assert "group build: 13 messages" in again.out
     assert "; 13 known before" in again.out
+    assert ", 0 messages/s" in again.out
     assert "hunter2" not in "".join(file.read_text("utf-8") for file in workspace.rglob("*.md"))
     assert b"hunter2" not in (workspace / ".remem/ledger.db").read_bytes()
 

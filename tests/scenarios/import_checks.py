@@ -17,6 +17,7 @@ from adapters.history import History
 from adapters.messages import Incoming
 from bot.app import App, opened
 from bot.import_command import Imported, imported, open_history
+from bot.message_clock import Figures
 from bot.replay import Silent
 from memory_core.clock import ManualClock
 from memory_core.flush.engine import Trigger
@@ -34,7 +35,13 @@ class Stop(Exception):
 
 
 def bring(
-    path: Path, workspace: Path, *rooms: str, stop_at: int = 0, dry_run: bool = False, **given: object
+    path: Path,
+    workspace: Path,
+    *rooms: str,
+    stop_at: int = 0,
+    dry_run: bool = False,
+    figures: Figures | None = None,
+    **given: object,
 ) -> tuple[Imported, ...] | None:
     """Import, stopped when `stop_at` messages are done; None then."""
 
@@ -45,7 +52,8 @@ def bring(
     history, made = open_history(path), settings(workspace, **given)
     try:
         with capture_logs() as log:
-            return asyncio.run(imported(history, made, rooms, moved, dry_run=dry_run, clock=ManualClock(TODAY)))
+            clock = ManualClock(TODAY)
+            return asyncio.run(imported(history, made, rooms, moved, figures, dry_run=dry_run, clock=clock))
     except Stop:
         return None
     finally:

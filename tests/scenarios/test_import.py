@@ -15,6 +15,7 @@ import pytest
 from adapters.messages import Incoming
 from bot.app import opened
 from bot.import_command import listing, open_history
+from bot.message_clock import Figures
 from memory_core.clock import ManualClock
 from memory_core.errors import BadInput, WorkspaceHeld
 from memory_core.ledger.timers import Timer
@@ -284,8 +285,10 @@ def test_stopped_and_continued_it_leaves_the_same_files(
     for stop_at in stops:
         assert bring(small, workspace, "build", "general", stop_at=stop_at, raw_days="never") is None
         assert ask(workspace, "SELECT count(*) FROM timers WHERE key LIKE 'import:%'") == [(1,)]
-    done = bring(small, workspace, "build", "general", raw_days="never")
+    figures = Figures()
+    done = bring(small, workspace, "build", "general", figures=figures, raw_days="never")
     assert done is not None
+    assert figures.known >= stops[-1]  # the pace is that of what this run took in
     assert pages(workspace) == pages(whole)
     assert waiting(workspace) == 0
     assert ask(workspace, "SELECT key FROM timers WHERE key LIKE 'import:%'") == []
