@@ -290,9 +290,13 @@ class Look:
         return set(found)
 
     def _pages(self, wanted: Iterable[int]) -> None:
-        """Each line at most once on a page, `wanted` once; a task in the list of tasks: a page shows what it can."""
-        folders, wanted = [self._workspace / folder for folder in PAGES], set(wanted)
-        found = self._standing(path for folder in folders for path in folder.glob("*.md"))
+        """Each line at most once on a page, `wanted` once; a task in the list of tasks: a page shows what it can.
+
+        Of more facts than a board has room for the oldest stand in a convention.
+        """
+        wanted = set(wanted)
+        pages = [self._workspace / folder / name for folder in PAGES for name in ("*.md", "conventions/*.md")]
+        found = self._standing(path for page in pages for path in page.parent.glob(page.name))
         listed = self._listed()
         theirs = {number for number in wanted if kind_of(number) == "task"}
         self._compare("on its page", found, wanted - theirs)
