@@ -16,7 +16,7 @@ named in `skipped`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -114,3 +114,10 @@ class History(Protocol):
     def is_gone(self, author: Author) -> bool:
         """Was this author deleted on the platform?"""
         ...
+
+
+def several(wanted: str, path: Path, ids: Iterable[str]) -> str:
+    """What is wrong where more than one account could be the bot's own."""
+    return (
+        f"Several accounts are called {wanted[:80]!r} in {path}; give the bot's id: {', '.join(sorted(ids)[:NAMED])}."
+    )

@@ -117,9 +117,10 @@ def _statement(kind: str, title: str) -> str:
 
 def _noted_undone(undone: Undone) -> str:
     """What is said of something that was written when it was said, and is taken back: all that one message said."""
-    what = " and the ".join(_statement(kind, title) for kind, title in undone.noted)
+    named = [_statement(kind, title) for kind, title in undone.noted]
+    what = f"the {' and the '.join(named)}" if any(named) else "with a message that was changed or deleted since"
     done = undone.pages or not undone.kept
-    lines = [f"Taken back: what was noted last, the {what}." if done else f"Not taken back: the {what}, noted last."]
+    lines = [f"Taken back: what was noted last, {what}." if done else f"Not taken back: {what}, noted last."]
     if undone.pages:
         lines.append(f"{', '.join(undone.pages)} {'is' if len(undone.pages) == 1 else 'are'} as before it.")
     if undone.kept:

@@ -1,8 +1,8 @@
 """Files of DiscordChatExporter as a history: one, or a folder of them (channels, threads, partitions, in any order).
 
-Each file is gone through once when it is opened. Kept of each message are its id, its time and its place in the file,
-24 bytes; then a room's messages are read one by one, in the order of time, wherever they stand. So the memory that
-this needs grows with the number of messages, not with the size of the files.
+Each file is gone through once when it is opened. Kept of each message are its id, its times and its place: 40 bytes.
+Then a room's messages are read one by one, in the order of time, wherever they stand. So the memory that this needs
+grows with the number of messages, not with the size of the files.
 """
 
 from __future__ import annotations
@@ -40,6 +40,8 @@ class _File:
     ids: array[int] = field(default_factory=lambda: array("Q"))
     times: array[int] = field(default_factory=lambda: array("q"))
     """Microseconds since 1970."""
+    edited: array[int] = field(default_factory=lambda: array("q"))
+    """When each was edited last; 0 for never."""
     starts: array[int] = field(default_factory=lambda: array("Q"))
     lengths: array[int] = field(default_factory=lambda: array("L"))
     broken: list[str] = field(default_factory=list)
@@ -70,6 +72,8 @@ class _File:
             self.own.see(message)
         self.ids.append(number)
         self.times.append(int(at.timestamp() * 1_000_000))
+        last = sent_at(message, "timestampEdited")
+        self.edited.append(int(last.timestamp() * 1_000_000) if last is not None else 0)
         self.starts.append(start)
         self.lengths.append(length)
 
@@ -90,7 +94,7 @@ class DiscordExport:
     def open(cls, path: Path, bot: str = "") -> DiscordExport:
         """Go through the files. `bot`: the name or id of the bot's account in them; '' for a bot called remem.
 
-        Raises BadInput where none of them is one of DiscordChatExporter's, or none knows that account.
+        Raises BadInput where none of them is one of DiscordChatExporter's, or that account is nobody or several.
         """
         own = Own(bot)
         rooms: dict[RoomKey, Room] = {}
@@ -115,10 +119,7 @@ class DiscordExport:
                 f"{path} is no export of DiscordChatExporter; give the file that it writes with `--format Json`, or "
                 "a folder of such files (or the ZIP of a Slack export)."
             )
-        if bot and not own.accounts:
-            raise BadInput(
-                f"Nobody called {bot[:80]!r} speaks or is mentioned in {path}; give the bot's name or id there."
-            )
+        own.settle(path)
         whole = digests[0] if len(digests) == 1 else hashlib.sha256("".join(sorted(digests)).encode()).hexdigest()
         return cls(path, whole, sorted(rooms.values(), key=attrgetter("title", "key")), skipped, files, own)
 
@@ -165,9 +166,14 @@ def _fuller(known: Room | None, room: Room, place: Conversation) -> Room:
 
 
 def _ordered(files: Sequence[_File]) -> list[tuple[int, int]]:
-    """Every message as (file, place in it), in the order of time and id; what stands twice comes once."""
+    """Every message as (file, place in it), by time and id; what stands twice comes once, as it was edited last."""
     places = [(number, at) for number, file in enumerate(files) for at in range(len(file.ids))]
-    places.sort(key=lambda one: (files[one[0]].times[one[1]], files[one[0]].ids[one[1]]))
+
+    def order(one: tuple[int, int]) -> tuple[int, int, int]:
+        number, at = one
+        return files[number].times[at], files[number].ids[at], -files[number].edited[at]
+
+    places.sort(key=order)
     kept, before = [], -1
     for number, at in places:
         if files[number].ids[at] != before:

@@ -78,10 +78,10 @@ def place_of(header: Json) -> tuple[Room, Conversation] | None:
     return room, Conversation(key, thread)
 
 
-def sent_at(message: object) -> datetime | None:
-    """When it was posted; None where that cannot be read, or cannot be."""
+def sent_at(message: object, which: str = "timestamp") -> datetime | None:
+    """When it was posted (or `which` time says); None where that cannot be read, or cannot be."""
     try:
-        moment = datetime.fromisoformat(string(message, "timestamp"))
+        moment = datetime.fromisoformat(string(message, which))
         at = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
         return None

@@ -10,10 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
-from adapters.history import OWN_NAME
+from adapters.history import OWN_NAME, several
 from adapters.messages import Incoming
 from adapters.payload import Json, flag, part, parts, string
+from memory_core.errors import BadInput
 from memory_core.messages import Voice
 from memory_core.script import fold
 
@@ -24,8 +26,10 @@ class Own:
 
     wanted: str = ""
     accounts: set[str] = field(default_factory=set)
-    said: set[str] = field(default_factory=set)
-    """The ids of its messages."""
+    _said: dict[str, str] = field(default_factory=dict)
+    """The ids of the messages of those who are called so, and whose each is."""
+    _people: set[str] = field(default_factory=set)
+    """Those of the accounts that are no bots."""
 
     def see(self, message: Json) -> None:
         """Note what a message tells of it."""
@@ -33,8 +37,30 @@ class Own:
         for user in (author, *parts(message, "mentions")):
             if self._is_own(user):
                 self.accounts.add(string(user, "id"))
+                if not flag(user, "isBot"):
+                    self._people.add(string(user, "id"))
         if self._is_own(author):
-            self.said.add(string(message, "id"))
+            self._said[string(message, "id")] = string(author, "id")
+
+    def settle(self, path: Path) -> None:
+        """All was seen: a person of the bot's name is not the bot. Raises BadInput where `wanted` is nobody, or many.
+
+        A bot called remem may have had several accounts in its time.
+        """
+        bots = self.accounts - self._people
+        if self.wanted in self.accounts:
+            self.accounts = {self.wanted}
+        elif bots:
+            self.accounts = bots
+        if not self.wanted:
+            return
+        if not self.accounts:
+            raise BadInput(
+                f"Nobody called {self.wanted[:80]!r} speaks or is mentioned in {path}; "
+                "give the bot's name or id there."
+            )
+        if len(self.accounts) > 1:
+            raise BadInput(several(self.wanted, path, self.accounts))
 
     def spoke(self, message: Json) -> bool:
         """Did the bot say it?"""
@@ -43,7 +69,7 @@ class Own:
     def is_meant(self, message: Json) -> bool:
         """Does the message mention the bot, or answer it?"""
         answered = string(message, "reference", "messageId") if string(message, "type") == "Reply" else ""
-        return next(self._mentioned(message), None) is not None or answered in self.said
+        return next(self._mentioned(message), None) is not None or self._said.get(answered) in self.accounts
 
     def without_address(self, message: Json) -> str:
         """What was written, without the mentions of the bot at its start: they address, they say nothing."""

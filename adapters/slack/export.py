@@ -21,13 +21,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from adapters.history import OWN_NAME
+from adapters.history import NAMED, OWN_NAME
 from adapters.messages import Incoming
 from adapters.payload import Json, flag, string, strings
 from adapters.slack.facts import Known, Me, RoomFacts
 from adapters.slack.normalise import normalise
+from adapters.slack.own import own
 from memory_core.errors import BadInput
-from memory_core.script import fold
 from memory_core.text import one_line
 
 _LARGEST_FILE_BYTES = 64 * 1024 * 1024
@@ -42,7 +42,7 @@ _UNREADABLE = (OSError, EOFError, RuntimeError, KeyError, ValueError, zipfile.Ba
 @dataclass(frozen=True, slots=True)
 class Export:
     """An opened export: its fingerprint, its team, rooms by folder name, people's names by id, its message files;
-    who was deleted, and a line for each private conversation, which is not read."""
+    who was deleted, and a line for each room that is not read: a private one, one of several with the same name."""
 
     path: Path
     sha256: str
@@ -57,14 +57,14 @@ class Export:
     @classmethod
     def open(cls, path: Path, bot: str | None = None) -> Export:
         """Read what describes the export. `bot`: the name or id of the bot's own account; '' for a bot called remem,
-        None for none. Blocking. Raises BadInput when it is no Slack export, or has no such account.
+        None for none. Blocking. Raises BadInput when it is no Slack export, or has no such account, or several.
         """
         try:
             with zipfile.ZipFile(path) as archive:
                 channels, users = _listed(archive, "channels.json"), _listed(archive, "users.json")
                 listed = set(archive.namelist())
                 groups = _listed(archive, "groups.json") if "groups.json" in listed else []
-                rooms = {string(one, "name"): (string(one, "id"), _facts(one)) for one in (*channels, *groups)}
+                rooms, doubtful = _rooms((*channels, *groups))
                 files = tuple(sorted(name for name in listed if _is_day(name, rooms)))
                 dms = [(kind, one) for kind in _PRIVATE if kind in listed for one in _listed(archive, kind)]
         except BadInput:
@@ -76,9 +76,9 @@ class Export:
             ) from None
         names = {string(one, "id"): _name(one) for one in users}
         deleted = frozenset(string(one, "id") for one in users if flag(one, "deleted"))
-        private = tuple(_told(one, _PRIVATE[kind], names) for kind, one in dms)
+        private = (*(_told(one, _PRIVATE[kind], names) for kind, one in dms), *doubtful)
         team = _team(users)
-        me = Me(team, OWN_NAME) if bot is None else _own(users, bot, team, path)
+        me = Me(team, OWN_NAME) if bot is None else own(users, bot, team, path)
         return cls(path, _sha256(path), team, rooms, names, files, me, deleted, private)
 
     def messages(self) -> list[Incoming]:
@@ -114,20 +114,18 @@ class Export:
                     yield event
 
 
-def _own(users: Sequence[Json], wanted: str, team: str, path: Path) -> Me:
-    """The bot's own account: of that name or id, else a bot called remem. Raises BadInput where `wanted` is none."""
-    name = fold(wanted.removeprefix("@") or OWN_NAME)
-    for user in users:
-        called = {
-            fold(string(user, *where))
-            for where in (("name",), ("real_name",), ("profile", "display_name"), ("profile", "real_name"))
-        }
-        bot = string(user, "profile", "bot_id")
-        if string(user, "id") == wanted or (name in called and (wanted or bot or flag(user, "is_bot"))):
-            return Me(team, string(user, "id"), bot)
-    if wanted:
-        raise BadInput(f"Nobody is called {wanted[:80]!r} in users.json of {path}; give the bot's name or id there.")
-    return Me(team, OWN_NAME)
+def _rooms(listed: Sequence[Json]) -> tuple[dict[str, tuple[str, RoomFacts]], tuple[str, ...]]:
+    """The rooms by their folders, and a line for each name that several have: whose messages are they?"""
+    ids: dict[str, set[str]] = {}
+    for one in listed:
+        ids.setdefault(string(one, "name"), set()).add(string(one, "id"))
+    rooms = {string(one, "name"): (string(one, "id"), _facts(one)) for one in listed}
+    doubtful = {name: found for name, found in ids.items() if len(found) > 1}
+    told = (
+        f"#{one_line(name, 80)} (several rooms have that name: {', '.join(sorted(found)[:NAMED])})"
+        for name, found in doubtful.items()
+    )
+    return {name: room for name, room in rooms.items() if name not in doubtful}, tuple(told)
 
 
 def _team(users: Sequence[Json]) -> str:

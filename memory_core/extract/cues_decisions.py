@@ -28,7 +28,7 @@ DECISIONS = (
             START + r"(?:decided|resolved)\s*[:：]\s*",
             START + r"(?:(?:最终|最后|会议)?(?:决定|决议|结论|定论)(?:是|如下)?\s*[:：]\s*)",
             START + r"(?:[^、。]{1,12}の件、?)?(?:決定(?:事項)?|結論)(?:です)?\s*[:：]\s*",
-            START + r"(?:entscheidung|beschluss)\s*:\s*",
+            START + r"(?:entscheidung|beschluss|beschlossen)\s*:\s*",
         ),
         whole=False,
     ),

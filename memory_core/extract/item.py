@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from memory_core.extract.cue import Firmness
 from memory_core.extract.finding import DECIDING, WORKING, Finding
+from memory_core.extract.numbers import other_work
 from memory_core.extract.words import overlap, shared, topic
 from memory_core.ids import PersonKey
 from memory_core.layouts import Kind
@@ -23,6 +24,7 @@ _SAME = 0.6
 """The share of the shorter text's telling words from which on two findings are one."""
 _LONG, _OWN = 5, 2
 _WORD = re.compile(r"\w+")
+_DIGITS = re.compile(r"\d+")
 _VALUE = re.compile(r"\d[\d.:,/-]*\d|\d")
 
 
@@ -90,12 +92,41 @@ def same_fact(old: Item, new: Item) -> bool:
         return False
     if old.finding.status == "done" and new.finding.status != "done":
         return False
+    if old.finding.kind in WORKING and other_work(old.finding.text, new.finding.text):
+        return False
+    if old.finding.settles and new.finding.settles and _apart(old, new):
+        return False
     common = shared(old.words, new.words)
     own = _OWN if new.finding.kind in DECIDING else 1
     if old.finding.settles and new.finding.settles and (_replaces(old.words, new.words, own) or swaps(old, new)):
         return False
     near = new.at - old.at <= 8 and old.finding.kind in DECIDING
     return common >= (1 if near else 2) and overlap(old.words, new.words) >= _SAME
+
+
+def _apart(old: Item, new: Item) -> bool:
+    """Two statements that stand side by side, as in a list, each with something that the other lacks.
+
+    In one message nobody says the same twice in other words: `decision: team A owns the shop`, `decision: team B owns
+    the blog`. Only the same words with another number are a change (`we run 3 …`, `we run 4 …`).
+    """
+    if old.at != new.at or new.finding.status == "done":
+        return False
+    had, has = (one.words | _letters(one) for one in (old, new))
+    if not (had - has and has - had):
+        return False
+    before, now = _unvalued(old), _unvalued(new)
+    return not (before <= now or now <= before)
+
+
+def _letters(item: Item) -> frozenset[str]:
+    """What names by a letter or two: team A and team B, the EU and the US."""
+    return frozenset(word for word in _WORD.findall(item.finding.text)[1:] if len(word) <= 2 and word.isupper())
+
+
+def _unvalued(item: Item) -> frozenset[str]:
+    """The words of its text without its numbers."""
+    return frozenset(_WORD.findall(_DIGITS.sub("", item.finding.text.casefold())))
 
 
 def _replaces(old: frozenset[str], new: frozenset[str], own: int) -> bool:

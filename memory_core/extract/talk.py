@@ -255,7 +255,7 @@ def _add(talk: Talk, new: Item) -> None:
             if old.finding.settles and new.finding.settles and swaps(old, new):
                 old.uncite(new.at)  # `agreed: … by Dora` is no nod to `… by Cora`
             continue
-        if other_value(old, new):
+        if other_value(old, new) and new.finding.status != "done":
             new.corrects = old.finding.text
             old.dropped = True
             talk.retracted.extend(old.sources)

@@ -8,7 +8,8 @@ What stays is cut into sentences; long quoted spans inside one are blanked for m
 A heading line (`Decisions:`, `TODO:`) in front of a list lends its words to each of the list's lines.
 
 Everything here is linear in the length of the text, and never raises; texts are cut at `TEXT_LIMIT` characters,
-sentences longer than `SENTENCE_LIMIT` are taken for pasted prose and left out; after `SENTENCES` nothing is read.
+sentences longer than `SENTENCE_LIMIT` are taken for pasted prose and left out, but labelled ones are cut there with a
+mark; after `SENTENCES` nothing is read.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ _LABELLED = re.compile(
     r"\W*(?:@\S{1,40}[\s,:，：]+)*(?:(?:final |our |the )?decisions?|decided|resolved|agreed|agreements?|"
     r"lessons?(?: learned)?|"
     r"todos?|to-dos?|tasks?|action items?|blockers?|blocked|remember|note"
-    r"|决定|决议|结论|约定|教训|经验|待办|任务|阻塞|记住|決定事項?|結論|教訓|タスク|entscheidung|beschluss|lehre|aufgabe|merke?)"
+    r"|决定|决议|结论|约定|教训|经验|待办|任务|阻塞|记住|決定事項?|結論|教訓|タスク|entscheidung|beschluss|beschlossen|lehre|aufgabe|merke?)"
     r"\s*[:：=]",
     re.IGNORECASE,
 )
@@ -172,7 +173,7 @@ def _pieces(line: str) -> Iterator[str]:
     """
     held = ""
     parts = _STOP.split(line)
-    labelled = _LABELLED.match(line) is not None
+    labelled = begins = _LABELLED.match(line) is not None
     for part, after in zip(parts, [*parts[1:], ""], strict=True):
         blank = "" if held.endswith("；") else " "
         held = f"{held}{blank}{part}".strip() if held else part.strip()
@@ -180,11 +181,17 @@ def _pieces(line: str) -> Iterator[str]:
             continue
         labelled = labelled and _NO_STOP.search(held) is not None
         if held and not _NO_STOP.search(held):
-            if len(held) <= SENTENCE_LIMIT:
-                yield held
-            held = ""
-    if held and len(held) <= SENTENCE_LIMIT:
-        yield held
+            yield from _kept(held, labelled=begins)
+            held, begins = "", False
+    yield from _kept(held, labelled=begins)
+
+
+def _kept(piece: str, *, labelled: bool) -> Iterator[str]:
+    """The piece, if there is one and it is not too long; a labelled one is cut."""
+    if piece and len(piece) <= SENTENCE_LIMIT:
+        yield piece
+    elif labelled:
+        yield one_line(piece, SENTENCE_LIMIT)
 
 
 def _goes_on(held: str, after: str) -> bool:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from datetime import date, tzinfo
 
 from memory_core.clock import day_in
+from memory_core.extract.numbers import other_work
 from memory_core.flush.bars import Fact
 from memory_core.flush.board_budget import hold_board, row_of
 from memory_core.flush.fact_budget import is_older, say_again, strike_others
@@ -172,8 +173,9 @@ class AttentionDraft:
             if row.key not in known and row.key not in done:
                 status = tasks.status_of(row.status) or TaskStatus.PENDING
                 known[row.key] = Task(tasks.task_id(fact.sources[0].keys[0], row.task), row.task, status)
-        asked = words(fact.text if fact.kind is Kind.STATUS else fact.title)
-        among = [(task, words(task.title)) for task in known.values()]
+        said = fact.text if fact.kind is Kind.STATUS else fact.title
+        asked = words(said)
+        among = [(task, words(task.title)) for task in known.values() if not other_work(said, task.title)]
         if fact.kind is Kind.TASK and tasks.status_of(fact.status) in (None, TaskStatus.PENDING):
             # "Renew the certificate of the blog" is not "… of the shop": a new task is known only if it says no more.
             among = [(task, one) for task, one in among if asked.terms <= one.terms and asked.numbers == one.numbers]

@@ -108,7 +108,10 @@ async def gather(
     ways = {way.message: way for way in await ledger.ways_back() if way.message in covered}
     written = tuple(each_written((row for row in rows if row[0] not in over), ways))
     stands = retracted() if written else {}
-    taken_back = frozenset(stands) & {one.message for one in written}
+    told = {key: {one.text for one in passed_of(way)} for key, way in ways.items()}
+    # A message that corrected itself before anything was written took nothing back of what was.
+    taken_back = {key for key, still in stands.items() if key not in told or not told[key] <= set(still)}
+    taken_back &= {one.message for one in written}
     changes = await ledger.changed()
     deleted = frozenset(change.message for change in changes if change.deleted)
     heard = frozenset(message.key for message in messages) - taken_back
@@ -120,7 +123,7 @@ async def gather(
     now = [one for way in ways.values() if way.message not in over for one in passed_of(way)]
     now += [Passed(one.message, one.page) for one in written if one.message not in ways]
     # Where one of several statements of a message was taken back, the others are written anew.
-    now = [one for one in now if one.text not in stands.get(one.message, ())]
+    now = [one for one in now if one.message not in taken_back or one.text not in stands[one.message]]
     done = tuple(one for one in (*passed, *now) if one.message not in edited)
     return replace(found, ways=tuple(ways.values()), done=done)
 

@@ -246,7 +246,10 @@ def load_receipt(text: str) -> Receipt:
 
 def scrubbed(steps: Sequence[Step], gone: Collection[MessageKey], pages: Collection[PageId]) -> tuple[Step, ...]:
     """The steps without what would hold, or bring back, words of the messages `gone`, whose `pages` changed."""
-    return tuple(_scrubbed(step, gone, pages) for step in steps) if gone else tuple(steps)
+    if not gone:
+        return tuple(steps)
+    left = ((step, _scrubbed(step, gone, pages)) for step in steps)
+    return tuple(new for old, new in left if old.said not in gone or new.exact or new.inverses)
 
 
 def _scrubbed(step: Step, gone: Collection[MessageKey], pages: Collection[PageId]) -> Step:

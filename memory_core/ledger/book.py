@@ -12,7 +12,7 @@ from memory_core.clock import Clock
 from memory_core.ids import Conversation, EventKey, MessageKey, PageId, RoomKey, Scope
 from memory_core.ledger.base import Changed, Edited, Hit, Plan, RoomState, WayBack
 from memory_core.ledger.rows import us_of
-from memory_core.ledger.transcript import Line, TranscriptState
+from memory_core.ledger.transcript import Line, Opening, TranscriptState
 from memory_core.ledger.usage import Purpose, Report, Spent
 from memory_core.ledger.values import EARLY_EDIT_KEPT, Covered, utc
 from memory_core.messages import Message
@@ -124,7 +124,7 @@ class Book:
         """How far the scope's transcript came, how often it was revised, and by whom."""
         shelf = self.shelf(scope_key)
         written = shelf.arrived or shelf.revised
-        return TranscriptState(shelf.arrived, shelf.revised, (self.opening,) if written else ())
+        return TranscriptState(shelf.arrived, shelf.revised, (Opening(self.opening),) if written else ())
 
     def revise(self, scope_key: str) -> None:
         """Note that a kept text of the scope was edited, deleted or erased."""

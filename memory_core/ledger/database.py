@@ -24,7 +24,7 @@ Faults: TypeAlias = Callable[[str], None]
 Bound: TypeAlias = int | str | None
 Row: TypeAlias = tuple[Any, ...]  # what a column holds is known to the statement alone
 
-OPENING = 16
+OPENING_NAME = 16
 """The characters of an opening's name."""
 BUSY_MS = 5000
 """How long a statement waits for another process."""
@@ -72,7 +72,7 @@ class Database:
         self._file = _identity(path)
         self.scope: str | None = None
         """On whose behalf statements run now, for the trace."""
-        self.opening = secrets.token_hex(OPENING // 2)
+        self.opening = secrets.token_hex(OPENING_NAME // 2)
         """Tells what this connection wrote from what any other did (memory_core.ledger.transcript)."""
         self.purge_due = True
         """Text was emptied, maybe before the last start, that may still stand in the write-ahead log."""

@@ -10,7 +10,8 @@ from functools import lru_cache
 from memory_core.errors import LedgerDamaged
 from memory_core.ids import Conversation, DirectScope, MessageKey, PersonKey, RoomKey, Scope, scope_of_key
 from memory_core.ledger.base import Plan
-from memory_core.ledger.database import OPENING, Bound, Database, Row
+from memory_core.ledger.database import OPENING_NAME, Bound, Database, Row
+from memory_core.ledger.transcript import Opening
 from memory_core.ledger.usage import Purpose, Report, Spent
 from memory_core.messages import Entry, Message, Voice
 
@@ -25,12 +26,14 @@ ENTRY = """m.seq, m.message, m.room, m.thread, m.author, m.author_name, t.text, 
 
 _OPENINGS = 16
 """How many openings a scope names."""
+OPENING = len(str(Opening("0" * OPENING_NAME)))
+"""The characters of an opening, as a scope names it."""
 OPENED_BY = (
-    f"CASE WHEN substr(openings, -{OPENING}) = ?{{0}} THEN openings "
-    f"ELSE substr(openings || ?{{0}}, -{OPENING * _OPENINGS}) END"
+    f"CASE WHEN ?{{0}} IN ('', substr(openings, -{OPENING}, {OPENING_NAME})) THEN openings "
+    f"ELSE substr(openings || ?{{0}} || printf('%012d%012d', arrived, revised), -{OPENING * _OPENINGS}) END"
 )
-"""A scope's openings with the one of that parameter as the last."""
-_KEEP_SCOPE = f"""INSERT INTO scopes (scope, owner, arrived, openings) VALUES (?1, ?2, ?3, ?4)
+"""A scope's openings with the one of that name (none for '') as the last, and what state it found."""
+_KEEP_SCOPE = f"""INSERT INTO scopes (scope, owner, arrived, openings) VALUES (?1, ?2, ?3, ?5)
     ON CONFLICT DO UPDATE SET owner = ?2, arrived = max(arrived, ?3), openings = {OPENED_BY.format(4)}
     WHERE owner <> ?2 OR arrived < ?3"""  # noqa: S608  # our own constant
 
@@ -153,7 +156,8 @@ def keep_scope(database: Database, scope: Scope, arrived: int = 0) -> None:
     Whose home the root is may change, the newest word counts.
     """
     owner = isinstance(scope, DirectScope) and scope.owner
-    database.run(_KEEP_SCOPE, (scope.key, owner, arrived, database.opening if arrived else ""))
+    name = database.opening if arrived else ""
+    database.run(_KEEP_SCOPE, (scope.key, owner, arrived, name, str(Opening(name)) if name else ""))
 
 
 def plan_of(row: Row) -> Plan:

@@ -7,7 +7,7 @@
     early_edits     edits whose message did not come yet
     conversations   per scope and conversation: the flush's cursor, the newest message, the newest that was heard
     scopes          what a scope key means; the newest seq that arrived in it, how often a text of it was revised, and
-                    by which openings of the file
+                    by which openings of the file, each with the state that it found
     rooms           what is known of a room beyond its name
     plans           open plans, and each scope's last closed one
     hits, written, changes   what the next flush takes account of, by a growing number
@@ -121,6 +121,10 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
         # A ledger that was replaced by another (a backup, one begun anew) is told from the one that was there.
         "ALTER TABLE scopes ADD COLUMN openings TEXT NOT NULL DEFAULT ''",
+    ),
+    (
+        # Each opening with the state in which it found the scope: a backup may be made while one goes on writing.
+        "UPDATE scopes SET openings = ''",
     ),
 )
 """What each version of the schema adds to the one before; a version is never changed once it was released."""

@@ -7,9 +7,9 @@ from collections.abc import Collection
 
 from memory_core.errors import BadInput
 from memory_core.ids import Conversation, RoomKey
-from memory_core.ledger.database import OPENING, Database
-from memory_core.ledger.rows import ENTRY, OPENED_BY, entry_of, strange
-from memory_core.ledger.transcript import Line, TranscriptState
+from memory_core.ledger.database import Database
+from memory_core.ledger.rows import ENTRY, OPENED_BY, OPENING, entry_of, strange
+from memory_core.ledger.transcript import Line, Opening, TranscriptState
 from memory_core.messages import Entry
 
 # Asked by conversation, so that what came after a seq is found without a look at all that came before.
@@ -34,7 +34,10 @@ def state(database: Database, scope: str) -> TranscriptState:
     row = database.row("SELECT arrived, revised, openings FROM scopes WHERE scope = ?", (scope,))
     if row is None:
         return TranscriptState()
-    openings = [row[2][at : at + OPENING] for at in range(0, len(row[2]), OPENING)]
+    try:
+        openings = [Opening.of(row[2][at : at + OPENING]) for at in range(0, len(row[2]), OPENING)]
+    except ValueError:  # no remem wrote it: what was derived is made anew
+        openings = []
     return TranscriptState(row[0], row[1], tuple(openings))
 
 

@@ -7,7 +7,9 @@
 
 A message that was deleted or erased is in none of them. Seqs and ids of texts belong to one ledger file: after
 another one was put in its place (a backup, one begun anew) they say nothing about what was derived from the first. So
-a state names by which openings of the ledger (one each time a program opens the file) the transcript was written.
+a state names by which openings of the ledger (one each time a program opens the file) the transcript was written, and
+from where on: a backup that was made while the first was still written to shares the name of its opening, and what
+the first said after it is told by where the next one began.
 """
 
 from __future__ import annotations
@@ -20,8 +22,27 @@ from typing import Protocol
 from memory_core.ids import Conversation
 from memory_core.messages import Entry
 
+_DIGITS = 12
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _US = timedelta(microseconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """An opening of the ledger's file that wrote: its random name, and the state in which it found the transcript."""
+
+    name: str
+    arrived: int = 0
+    revised: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.name}{self.arrived:0{_DIGITS}}{self.revised:0{_DIGITS}}"
+
+    @classmethod
+    def of(cls, text: str) -> Opening:
+        """The one whose text form this is. Raises ValueError."""
+        name, arrived, revised = text[: -2 * _DIGITS], text[-2 * _DIGITS : -_DIGITS], text[-_DIGITS:]
+        return cls(name, int(arrived), int(revised))
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,21 +52,30 @@ class TranscriptState:
 
     arrived: int = 0
     revised: int = 0
-    openings: tuple[str, ...] = ()
+    openings: tuple[Opening, ...] = ()
 
     def __str__(self) -> str:
-        return " ".join((str(self.arrived), str(self.revised), *self.openings))
+        return " ".join((str(self.arrived), str(self.revised), *map(str, self.openings)))
 
     @classmethod
     def of(cls, text: str) -> TranscriptState:
-        """The state whose text form this is; of an empty text the one without any message."""
+        """The state whose text form this is; of an empty text the one without any message. Raises ValueError."""
         arrived, revised, *openings = text.split() or ("0", "0")
-        return cls(int(arrived), int(revised), tuple(openings))
+        return cls(int(arrived), int(revised), tuple(map(Opening.of, openings)))
 
     def follows(self, earlier: TranscriptState) -> bool:
         """Did the same ledger tell `earlier` before? Else nothing that was derived by it may be kept."""
-        known = not (earlier.arrived or earlier.revised) or earlier.openings[-1:] in {(one,) for one in self.openings}
-        return known and earlier.arrived <= self.arrived and earlier.revised <= self.revised
+        until = self._until(earlier)
+        return until is not None and earlier.arrived <= until[0] and earlier.revised <= until[1]
+
+    def _until(self, earlier: TranscriptState) -> tuple[int, int] | None:
+        """How far the opening that wrote `earlier` came, as this state knows it; None where it does not."""
+        if not (earlier.arrived or earlier.revised):
+            return self.arrived, self.revised
+        if not earlier.openings or earlier.openings[-1] not in self.openings:
+            return None
+        after = self.openings[self.openings.index(earlier.openings[-1]) + 1 :]
+        return (after[0].arrived, after[0].revised) if after else (self.arrived, self.revised)
 
 
 @dataclass(frozen=True, slots=True)

@@ -422,3 +422,12 @@ def test_two_facts_of_one_make_are_two(make: str) -> None:
     assert [("xazedonu" in one.body, "radopera" in one.body) for one in both] == [(True, False), (False, True)]
     (later,) = candidates_in(talk(*lines, before=1))
     assert "radopera" in later.body
+
+
+def test_what_is_labelled_is_kept_however_long_it_is_and_cut_with_a_mark() -> None:
+    """Without a label so long a sentence is pasted prose."""
+    reason = "Redis for the sessions because " + "it was measured, " * 60
+    for label, told in (("Decision: ", 1), ("Beschlossen: ", 1), ("", 0)):
+        found = candidates_in(talk(f"ana: {label}{reason}"))
+        assert [one.settled for one in found] == [True] * told
+        assert all(one.body.startswith("Redis for the sessions") and one.body.endswith("…") for one in found)

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from datetime import UTC
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_core.candidates import Candidate
+from memory_core.answers import undone_text
+from memory_core.candidates import Candidate, Request
 from memory_core.errors import BadInput
+from memory_core.extract import at_once, candidates_in
 from memory_core.flush.engine import resume, write_all
 from memory_core.flush.plans import Receipt
 from memory_core.flush.undo import undo
 from memory_core.forms import journal, tasks
-from memory_core.ids import DirectScope, MessageKey, PageId, PersonKey, message_key
+from memory_core.ids import Conversation, DirectScope, MessageKey, PageId, PersonKey, message_key
 from memory_core.layouts import LAYOUTS as LAYOUTS_BY_NAME
 from memory_core.layouts import Kind
+from memory_core.messages import Message
 from tests.memory_core.flush_kit import GROUP, ROOM, Stop, World, all_labelled
 from tests.memory_core.test_undo import _files
 from tests.scale import scale
@@ -306,3 +309,66 @@ async def test_a_topic_that_a_crash_kept_from_being_marked_is_counted() -> None:
     world.faults.at = 0
     assert await world.handle.ledger.written() == ()
     assert (await _done(world)).kinds == {Kind.STACK: 1}
+
+
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [
+        (Kind.TASK, ("fix bug 1023", "fix bug 1024", "fix bug 1025")),
+        (Kind.TASK, ("update server1", "update server2")),
+        (Kind.DECISION, ("team A owns the checkout", "team B owns the search")),
+        (Kind.DECISION, ("team A owns the checkout page", "team B owns the checkout page")),
+        (Kind.DECISION, ("eu servers run Debian 12", "us servers run Debian 13")),
+        (Kind.DECISION, tuple(f"service s{number} keeps its data in d{number}" for number in range(12))),
+    ],
+)
+@pytest.mark.parametrize("apart", [False, True])
+async def test_a_list_of_like_statements_is_kept_whole(kind: Kind, told: tuple[str, ...], apart: bool) -> None:
+    """None is taken for a repeat or a change of another one; tasks not even in messages of their own."""
+    label = "TODO: @ben will" if kind is Kind.TASK else "Decision:"
+    lines = [f"{label} {one}" for one in told]
+    if apart and kind is not Kind.TASK:
+        return
+    messages = [
+        Message(
+            message_key(ROOM, str(number)),
+            Conversation(ROOM),
+            PersonKey("slack:T1:ANA"),
+            "ana",
+            text,
+            datetime(2026, 4, 6, 12, number, tzinfo=UTC),
+        )
+        for number, text in enumerate(lines if apart else ["\n".join(lines)])
+    ]
+    kept = candidates_in(Request(tuple(messages)))
+    assert [(one.kind, one.settled) for one in kept] == [(kind, True)] * len(told)
+    assert all(one in other.body for one, other in zip(told, kept, strict=True))
+    if not apart:
+        assert at_once(messages[0], direct=False) == kept
+
+
+async def test_what_a_message_corrects_itself_is_taken_back_by_its_name() -> None:
+    """It took nothing back of what was written: that is neither written anew nor forgotten by undo."""
+    world = _world()
+    (key,) = await world.say("decision: we run 3 replicas. decision: we run 4 replicas of the cache")
+    entry = await world.handle.ledger.find(key)
+    assert entry is not None
+    world.handle = world.open()
+    await write_all(world.handle, at_once(entry.message, direct=False), UTC)
+    await _done(world)
+    assert (await undo(world.open())).number == 1
+    undone = await undo(world.open())
+    assert undone.noted == (("decision", "we run 4 replicas of the cache"),)
+    assert undone_text(undone).startswith("Taken back: what was noted last, the decision “we run 4 replicas")
+    assert world.titles() == []
+
+
+@pytest.mark.parametrize("deleted", [False, True])
+async def test_of_a_message_that_was_changed_since_undo_names_nothing_that_is_gone(deleted: bool) -> None:
+    world = _world()
+    key = await _said(world, "decision: Redis for sessions ||\ntask: ship it")
+    await (world.delete(key) if deleted else world.edit(key, "decision: Kafka for sessions"))
+    await world.flush()
+    for _ in range(4):
+        answer = undone_text(await undo(world.open()))
+        assert not re.search(r"the \.|the ,|the  |“”|Redis|ship", answer), answer

@@ -125,3 +125,32 @@ async def test_what_a_layout_keeps_not_is_said_and_the_rest_is_noted(tmp_path: P
         (answer,) = await on.says(BUILD, ANA, "Remember: I prefer tabs to blanks.\nTODO: @ben renews the certificate")
         assert "Noted as a task" in answer, answer
         assert "renews the certificate" in "".join(_tasks(on))
+
+
+@pytest.mark.parametrize(
+    ("told", "kept"),
+    [
+        (["TODO: @ben fixes bug 1023", "Done: bug 1024 is fixed"], {"fixes bug 1023": "pending"}),
+        (["TODO: @ben fixes bug 1023", "TODO: @ben fixes bug 1024"], dict.fromkeys(("1023", "1024"), "pending")),
+        (
+            ["TODO: @ben fixes bug 1023\nTODO: @ben fixes bug 1024", "bug 1024 is done"],
+            {"1023": "pending", "1024": "done"},
+        ),
+        (["TODO: @ben ships release 2.3", "done: release 2.4 is shipped"], {"ships release 2.3": "pending"}),
+        (["TODO: @ben ships the box by 14:00", "TODO: @ben ships the box by 15:00"], {"by 15:00": "pending"}),
+        (["TODO: @ben renews the key by 5 May", "done: renewed the key on 3 May"], {"by 5 May": "done"}),
+    ],
+)
+async def test_a_number_names_the_work_unless_it_tells_when(
+    tmp_path: Path, told: list[str], kept: dict[str, str]
+) -> None:
+    """What was said of another bug takes no task away, and ends none; another hour moves it, another day ends it."""
+    async with stage(tmp_path) as on:
+        await on.enter(BUILD)
+        for text in told:
+            on.clock.advance(60)
+            await on.says(BUILD, ANA, text)
+        await on.command(BUILD, ANA)
+        tasks = {task["title"]: task["status"] for task in json.loads(on.page("build/pending_tasks.json"))["tasks"]}
+        for words, status in kept.items():
+            assert [how for title, how in tasks.items() if words in title] == [status], tasks

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import random
 import shutil
+import sqlite3
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, timedelta
 from pathlib import Path
@@ -188,6 +189,35 @@ async def test_after_another_ledger_was_put_in_its_place_nothing_of_the_first_is
     assert sorted(await said(2, "and then a wombat")) == sorted(
         ["and then a wombat"] if anew else ["we saw a numbat", "and then a wombat"]
     )
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("more", ["said", "edited"])
+async def test_a_backup_that_was_made_while_the_ledger_was_written_to(tmp_path: Path, more: str) -> None:
+    """It shares the name of its opening with what came after it; only where the next one began tells them apart."""
+    path, kept = tmp_path / "ledger.db", tmp_path / "backup.db"
+
+    async def goes_on(one: Memory, key: MessageKey, text: str) -> None:
+        await (one.says(text) if more == "said" else one.edits(key, text))
+
+    async with _ledger("sqlite", path) as ledger, memory(tmp_path, None, ledger) as one:
+        key = await one.says("we saw a numbat")
+        await asyncio.to_thread(_backed_up, path, kept)
+        await goes_on(one, key, "and then a quokka")
+        assert "and then a quokka" in await one.finds("quokka wombat numbat")
+    await asyncio.to_thread(shutil.move, kept, path)
+    async with _ledger("sqlite", path) as ledger, memory(tmp_path, None, ledger, 10) as one:
+        await goes_on(one, key, "and then a wombat")
+        await _is_as_made_anew(one)
+        assert not any("quokka" in told for told in await one.finds("quokka wombat numbat"))
+        (index,) = await asyncio.to_thread(one.index_files)
+        assert b"quokka" not in await asyncio.to_thread(index.read_bytes)
+
+
+def _backed_up(path: Path, kept: Path) -> None:
+    """As tools do that copy a database in use."""
+    with closing(sqlite3.connect(path)) as ledger, closing(sqlite3.connect(kept)) as copy:
+        ledger.backup(copy)
 
 
 @pytest.mark.asyncio
