@@ -28,6 +28,7 @@ from memory_core.forms.records import Record, disclosed, on_page
 from memory_core.forms.records import parse as parse_records
 from memory_core.ids import PageId
 from memory_core.layouts import Form
+from memory_core.remembered import Remembered
 from memory_core.text import one_line
 
 _HEADING = re.compile(r"(#{1,6})[ \t]+\S.*")
@@ -38,6 +39,8 @@ _SAID_ON = re.compile(r"## Said on (\d{4})-(\d\d)-(\d\d)")
 _SAID_BY = re.compile(r"\((@[^()]{1,80})\)$")
 _WITHOUT_RECORDS = frozenset({Form.JOURNAL, Form.STATE, Form.INDEX})
 _TITLE_CHARACTERS = 80
+_REMEMBERED_CHARACTERS = 20_000_000
+"""The pages of a thousand busy groups; remembered, they take some eight bytes a character."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +89,12 @@ class Units:
     problems: tuple[str, ...] = ()
 
 
-@lru_cache(maxsize=256)
+REMEMBERED = Remembered[tuple[PageId, Form, str], Units](_REMEMBERED_CHARACTERS)
+
+
 def units_of(page: PageId, form: Form, text: str) -> Units:
     """The units of a page. Never raises. Remembered by the text, so that an unchanged page is taken apart once."""
-    return cut(page, form, text)
+    return REMEMBERED.get((page, form, text), len(text), lambda: cut(page, form, text))
 
 
 def cut(page: PageId, form: Form, text: str) -> Units:

@@ -51,7 +51,7 @@ _PART = re.compile(r"^## ", re.MULTILINE)
 
 _REMEMBERED = (
     *(terms._between_blanks, terms._word_terms, terms._stem, parts._speaker),
-    *(units.units_of, records._parse, records._parse_short, records._read),
+    *(units.REMEMBERED, records._parse, records._parse_short, records._read),
     *(record_values._identity, record_values.source_name),
 )
 
