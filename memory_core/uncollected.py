@@ -1,6 +1,6 @@
 """Much is made in one go, and stays: the collector would walk through all of it, and all else, again and again.
 
-Each such walk holds every thread, so the event loop too. What is garbage by its cycles waits for the end of the block.
+Each such walk holds every thread, so the event loop too. What is garbage by cycles waits for the end of the block.
 """
 
 from __future__ import annotations
