@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
@@ -169,13 +170,22 @@ async def opened(
             await app.saving.finish_plans(await ledger.intake.scopes())
             async with _in_use(models, meter):
                 yield app
-            await asyncio.to_thread(searches.close)
+            await _aside(searches.close)
         finally:
             await ledger.close()
     finally:
-        await asyncio.to_thread(names.close)
-        await asyncio.to_thread(stores.close)
+        await _aside(names.close)
+        await _aside(stores.close)
         workspace.close()
+
+
+async def _aside(close: Callable[[], None]) -> None:
+    """Close in a thread of its own: those of the loop may all be held by what was asked of a model, and never end."""
+    thread = ThreadPoolExecutor(1, "remem-close")
+    try:
+        await asyncio.get_running_loop().run_in_executor(thread, close)
+    finally:
+        thread.shutdown(wait=False)
 
 
 def _models(settings: Settings) -> Chosen | None:

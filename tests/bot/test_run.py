@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from pathlib import Path
 
 import pytest
 
+from bot.app import opened
 from bot.run import run_platforms
 from bot.settings import Settings, load
 from memory_core.errors import RememError
@@ -56,3 +58,22 @@ async def test_a_platform_out_of_reach_is_named_with_its_address(
         await run_platforms(settings)
     assert f"Slack cannot be reached at {settings.slack_api_url}" in str(refused.value)
     assert "REMEM_SLACK_API_URL" in str(refused.value)
+
+
+async def test_it_closes_also_while_every_thread_of_the_loop_is_held(tmp_path: Path) -> None:
+    never, held = threading.Event(), asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def hold_on() -> None:
+        loop.call_soon_threadsafe(held.set)
+        never.wait()
+
+    tasks: list[asyncio.Task[None]] = []
+    try:
+        async with asyncio.timeout(30), opened(load(_env_file=None, workspace=tmp_path / "w")):
+            tasks += [asyncio.create_task(asyncio.to_thread(hold_on)) for _ in range(64)]
+            await held.wait()
+    finally:
+        never.set()
+        await asyncio.gather(*tasks)
+    assert not (tmp_path / "w/.remem/ledger.db-wal").exists()
