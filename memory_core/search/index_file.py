@@ -1,8 +1,8 @@
 """One scope's search index: an SQLite file that can be thrown away at any time. Blocking: call it in a thread.
 
     meta       what made it (anything else begins it anew), its version, the state of the transcript that it holds
-    sources    a page or a piece of talk: its state, what ranking must know of each unit (Spot), and its terms, as
-               JSON; an id is never used twice
+    sources    a page or a piece of talk: its state, what ranking must know of each unit (Spot, as JSON), and its
+               terms, a line each; an id is never used twice
     units      each unit; read only for what is shown
     postings   per term and source where it stands: for each place one number of 64 bits, unit, position and weight
     vectors    only with an embedder: what each unit means (search/vectors.py)
@@ -38,6 +38,7 @@ from memory_core.search.index_terms import places_of
 from memory_core.search.parts import part_of
 from memory_core.search.sources import Source
 from memory_core.store.base import State
+from memory_core.uncollected import uncollected
 
 if TYPE_CHECKING:  # there is none, unless an embedder is set
     from memory_core.search.embedding import Vector
@@ -62,8 +63,7 @@ _SETTINGS = ("journal_mode = DELETE", "synchronous = OFF", "secure_delete = ON",
 # Put together from our own constant only (hence the noqa's).
 _PUT_UNIT = f"INSERT INTO units VALUES (?, ?{', ?' * len(UNIT.split(','))})"  # noqa: S608
 _UNITS = f"SELECT {UNIT} FROM units WHERE source = ?"  # noqa: S608
-_DELETE_POSTINGS = """DELETE FROM postings WHERE source = ?1 AND term IN (
-    SELECT value FROM json_each((SELECT terms FROM sources WHERE id = ?1)))"""
+_DELETE_POSTING = "DELETE FROM postings WHERE term = ? AND source = ?"
 _BUSY_S = 5.0
 
 
@@ -101,7 +101,8 @@ class IndexFile:
         Raises Moved.
         """
         new = tuple(new)
-        self._tried(lambda connection: self._update(connection, gone, new, transcript, as_of))
+        with uncollected():
+            self._tried(lambda connection: self._update(connection, gone, new, transcript, as_of))
 
     def search(
         self,
@@ -271,7 +272,8 @@ class IndexFile:
         went = set[UnitRow]()
         for source in sources:
             went.update(connection.execute(_UNITS, (source,)))
-            connection.execute(_DELETE_POSTINGS, (source,))
+            (terms,) = connection.execute("SELECT terms FROM sources WHERE id = ?", (source,)).fetchone()
+            connection.executemany(_DELETE_POSTING, ((term, source) for term in terms.split("\n")))
             connection.execute("DELETE FROM units WHERE source = ?", (source,))
             connection.execute("DELETE FROM sources WHERE id = ?", (source,))
         return went
@@ -285,7 +287,7 @@ class IndexFile:
         row = (
             connection.execute(
                 "INSERT INTO sources (place, page, mark, sha256, spots, terms) VALUES (?, ?, ?, ?, ?, ?)",
-                (source.place, source.page, source.mark, sha256, spots, json.dumps(list(stands))),
+                (source.place, source.page, source.mark, sha256, spots, "\n".join(stands)),
             ).lastrowid
             or 0
         )

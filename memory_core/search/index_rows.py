@@ -9,6 +9,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import date
+from functools import partial
 from itertools import count
 from typing import Any, TypeAlias
 
@@ -26,7 +27,7 @@ UnitRow: TypeAlias = tuple[str, str, str, str, str, int | None, str, str, str, i
 def postings(parts: Sequence[Part]) -> dict[str, bytes]:
     """Where each term stands: unit, position and weight. Between two runs, and in one that is not joined, a
     position is left out, so that no pair is made of what does not stand together."""
-    found: defaultdict[str, array[int]] = defaultdict(_no_places)
+    found: defaultdict[str, array[int]] = defaultdict(partial(array, "Q"))
     for number, part in enumerate(parts):
         position = number << POSITION_BITS
         for run in part.runs:
@@ -38,13 +39,9 @@ def postings(parts: Sequence[Part]) -> dict[str, bytes]:
     return {term: places.tobytes() for term, places in found.items()}
 
 
-def _no_places() -> array[int]:
-    return array("Q")
-
-
 def spot_row(spot: Spot) -> list[object]:
     """What ranking must know of a unit, for JSON."""
-    flags = [int(flag) for flag in (spot.asks, spot.number, spot.time)]
+    flags = int(spot.asks), int(spot.number), int(spot.time)
     return [spot.length, spot.session, spot.at, sorted(spot.speaker), *flags]
 
 

@@ -70,8 +70,9 @@ class Part(NamedTuple):
 def part_of(placed: Placed) -> Part:
     """A unit as ranking sees it."""
     unit = placed.unit
-    title = Run(terms(unit.title), _TITLE if unit.record else 1)
+    title = Run(terms(unit.title) if unit.title else (), _TITLE if unit.record else 1)
     body = Run(terms(_body(unit, said=placed.message is not None)))
+    words = Run(terms(unit.words) if unit.words else (), joined=False)
     spot = Spot(
         len(title.terms) + len(body.terms),
         placed.talk or unit.record or "\n".join((placed.page, *unit.context)),
@@ -81,7 +82,7 @@ def part_of(placed: Placed) -> Part:
         _NUMBER.search(unit.body) is not None,
         _names_a_time(unit.body, body.terms),
     )
-    return Part(spot, (title, body, Run(terms(unit.words), joined=False)))
+    return Part(spot, (title, body, words))
 
 
 _remembered = lru_cache(maxsize=8192)(part_of)
