@@ -128,11 +128,13 @@ async def _rebuild(held: Memory) -> None:
 
 
 def _rows(taken: dict[str, list[Cost]]) -> list[Row]:
-    reference, rows = 0.0, []
+    """`ratio` is the median of the rounds' own: a machine may be twice as fast in one round as in the next."""
+    reference, *_ = taken.values()
+    rows = []
     for what, costs in taken.items():
         cpu, wall = (median(column) * 1e3 for column in zip(*costs, strict=True))
-        rows.append(Row(what, cpu, wall, cpu / reference if reference else 0.0))
-        reference = reference or cpu
+        ratio = median(one / bare for (one, _), (bare, _) in zip(costs, reference, strict=True))
+        rows.append(Row(what, cpu, wall, 0.0 if costs is reference else ratio))
     return rows
 
 
