@@ -14,7 +14,6 @@ from memory_core.answers import (
     SHOWN_CHARACTERS,
     PageSize,
     Status,
-    counted,
     flush_time,
     found_line,
     help_text,
@@ -34,6 +33,7 @@ from memory_core.flush.engine import Receipt, Trigger
 from memory_core.gate import Found
 from memory_core.ids import GroupScope, PageId
 from memory_core.layouts import Kind, Priority
+from memory_core.text import counted
 
 AT = datetime(2026, 4, 6, 22, 30, tzinfo=UTC)
 INDEX, EXPERIENCE, ATTENTION = PageId("index"), PageId("experience"), PageId("attention")
