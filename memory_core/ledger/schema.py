@@ -119,12 +119,9 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE usage ADD COLUMN estimated_runs INTEGER NOT NULL DEFAULT 0",
     ),
     (
-        # A ledger that was replaced by another (a backup, one begun anew) is told from the one that was there.
+        # A ledger that was replaced by another (a backup, one begun anew) is told from the one that was there by each
+        # opening with the state in which it found the scope, since a backup may be made while one goes on writing.
         "ALTER TABLE scopes ADD COLUMN openings TEXT NOT NULL DEFAULT ''",
-    ),
-    (
-        # Each opening with the state in which it found the scope: a backup may be made while one goes on writing.
-        "UPDATE scopes SET openings = ''",
     ),
 )
 """What each version of the schema adds to the one before; a version is never changed once it was released."""

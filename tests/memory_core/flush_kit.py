@@ -12,7 +12,8 @@ from zoneinfo import ZoneInfo
 from memory_core.candidates import Candidate, Request, Value
 from memory_core.clock import ManualClock
 from memory_core.errors import RememError
-from memory_core.flush.engine import Receipt, Trigger, flush
+from memory_core.flush.engine import Receipt, Trigger, flush, resume
+from memory_core.flush.undo import undo
 from memory_core.forms import records
 from memory_core.handle import Handle
 from memory_core.ids import (
@@ -325,3 +326,14 @@ class World:
 
 def _event(key: str) -> EventKey:
     return EventKey(key)
+
+
+async def stopped_undo(world: World, at: int, *, after: bool) -> int:
+    """Undo, stopped before (or `after`) its step number `at` (0: never) and taken up again; how many it took."""
+    world.faults.calls, world.faults.at, world.faults.after = 0, at, after
+    try:
+        await undo(world.open())
+    except Stop:
+        await resume(world.open())
+    world.faults.at = 0
+    return world.faults.calls

@@ -7,13 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_core.errors import StoreFailed
-from memory_core.flush.engine import resume, write_now
+from memory_core.flush.engine import write_now
 from memory_core.flush.plans import load
 from memory_core.flush.undo import undo
 from memory_core.forms import daily, flush_state
 from memory_core.ids import DirectScope, PersonKey
 from memory_core.layouts import Kind
-from tests.memory_core.flush_kit import Stop, World, labelled
+from tests.memory_core.flush_kit import World, labelled, stopped_undo
 from tests.memory_core.test_flush_crash import TALKS
 from tests.scale import scale
 
@@ -104,12 +104,7 @@ async def test_a_crash_at_any_step_of_undo_ends_like_none(flushes: list[list[str
         world = World()
         await _talk(world, flushes)
         _edit(world, where)
-        world.faults.calls, world.faults.at, world.faults.after = 0, crash_at, after
-        try:
-            await undo(world.open())
-        except Stop:
-            await resume(world.open())
-        return world, world.faults.calls
+        return world, await stopped_undo(world, crash_at, after=after)
 
     whole, steps = await run(0)
     for step in range(1, steps + 1):
@@ -236,13 +231,7 @@ async def test_a_crash_while_something_noted_is_taken_back_ends_like_none(
         world = World(DirectScope(PersonKey("slack:T1:ANA"))) if direct else World()
         await _talk(world, [["decision: decided: Kafka for events"]])
         await _at_once(world, text)
-        world.faults.calls, world.faults.at, world.faults.after = 0, crash_at, after
-        try:
-            await undo(world.open())
-        except Stop:
-            await resume(world.open())
-        world.faults.at = 0
-        return world, world.faults.calls
+        return world, await stopped_undo(world, crash_at, after=after)
 
     whole, steps = await run(0)
     assert steps > 2

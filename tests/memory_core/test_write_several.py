@@ -14,7 +14,7 @@ from memory_core.answers import undone_text
 from memory_core.candidates import Candidate, Request
 from memory_core.errors import BadInput
 from memory_core.extract import at_once, candidates_in
-from memory_core.flush.engine import resume, write_all
+from memory_core.flush.engine import write_all
 from memory_core.flush.plans import Receipt
 from memory_core.flush.undo import undo
 from memory_core.forms import journal, tasks
@@ -22,7 +22,7 @@ from memory_core.ids import Conversation, DirectScope, MessageKey, PageId, Perso
 from memory_core.layouts import LAYOUTS as LAYOUTS_BY_NAME
 from memory_core.layouts import Kind
 from memory_core.messages import Message
-from tests.memory_core.flush_kit import GROUP, ROOM, Stop, World, all_labelled
+from tests.memory_core.flush_kit import GROUP, ROOM, Stop, World, all_labelled, stopped_undo
 from tests.memory_core.test_undo import _files
 from tests.scale import scale
 
@@ -202,13 +202,7 @@ async def test_a_crash_while_all_of_it_is_taken_back_ends_like_none() -> None:
     async def run(crash_at: int, after: bool) -> tuple[World, int]:
         world = _world()
         await _said(world, MIXED)
-        world.faults.calls, world.faults.at, world.faults.after = 0, crash_at, after
-        try:
-            await undo(world.open())
-        except Stop:
-            await resume(world.open())
-        world.faults.at = 0
-        return world, world.faults.calls
+        return world, await stopped_undo(world, crash_at, after=after)
 
     for after in (False, True):
         whole, steps = await run(0, after)
