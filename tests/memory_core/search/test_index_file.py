@@ -69,7 +69,7 @@ def _said(talk: str, at: int, text: str, who: str, asks: bool) -> Placed:
     return Placed(TALK, unit, message=MessageKey(f"console:x:{talk}{at}"), talk=talk, at=739000 + at / 100)
 
 
-@given(sources(), TEXT)
+@given(sources(), TEXT | st.just("redis cache"))
 @settings(max_examples=scale(400), deadline=None)
 def test_the_file_says_what_ranking_says(made: list[Source], words: str) -> None:
     index = IndexFile(None, "test")
