@@ -202,14 +202,12 @@ def _ends(line: str, block: Block) -> bool:
 def _inert(lines: list[str], problems: list[str]) -> list[bool]:
     marks = [False] * len(lines)
     hopeless: dict[str, int] = {}
-    at = 0
-    while at < len(lines):
-        close = _closing(lines, at, hopeless)
+    for at in [number for number, line in enumerate(lines) if line.lstrip(" ").startswith(_OPENING)]:
+        close = None if marks[at] else _closing(lines, at, hopeless)
         if close == -1:
             problems.append(f"Line {at + 1} opens a fence or comment that is never closed; it is taken as text.")
-        last = at - 1 if close is None or close == -1 else close
-        marks[at : last + 1] = [True] * (last + 1 - at)
-        at = max(at, last) + 1
+        elif close is not None:
+            marks[at : close + 1] = [True] * (close + 1 - at)
     return marks
 
 

@@ -114,6 +114,25 @@ def test_day(text: str) -> None:
     assert records._day(text) == day_of(*text.split("-"))
 
 
+@settings(max_examples=scale(6000), deadline=None)
+@given(st.lists(st.sampled_from(["```", "````", " ~~~ x", "    ~~~", "<!-- a", "b -->", "<!-- -->", "```a`", "x"])))
+@example(["~~~", "```", "~~~", "<!--"])
+def test_inert(lines: list[str]) -> None:
+    marks, open_at = [False] * len(lines), list[int]()
+    at = 0
+    while at < len(lines):
+        close = reading._closing(lines, at, {})
+        if close is not None and close >= at:
+            marks[at : close + 1] = [True] * (close + 1 - at)
+            at = close
+        elif close is not None:
+            open_at.append(at)
+        at += 1
+    problems = list[str]()
+    assert reading._inert(lines, problems) == marks
+    assert [problem.partition(" opens")[0] for problem in problems] == [f"Line {at + 1}" for at in open_at]
+
+
 def _line_by_line(text: str, problems: list[str]) -> Iterator[Block]:
     """The blocks of a text, each line looked at alone."""
     block: Block | None = None
