@@ -1,10 +1,10 @@
 """One scope's search index: an SQLite file that can be thrown away at any time. Blocking: call it in a thread.
 
     meta       what made it (anything else begins it anew), its version, the state of the transcript that it holds
-    sources    a page or a piece of talk: its state, what ranking must know of each unit (Spot, as JSON), and its
-               terms, a line each; an id is never used twice
+    sources    a page or a piece of talk: its state, what ranking must know of each unit (Spot, as JSON), its terms, a
+               line each, and which units of which segment of the postings are its own; an id is never used twice
     units      each unit; read only for what is shown
-    postings   per term and source where it stands: for each place one number of 64 bits, unit, position and weight
+    postings   per term where it stands (search/index_postings.py)
     vectors    only with an embedder: what each unit means (search/vectors.py)
 
 Nothing here is the only copy of anything: a file that cannot be read, or that another version of remem made, is
@@ -19,11 +19,10 @@ import json
 import secrets
 import sqlite3
 import threading
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from memory_core.errors import StoreFailed
 from memory_core.ids import PageId
@@ -32,9 +31,9 @@ from memory_core.ranking import Question, best
 from memory_core.search.hits import Hit
 from memory_core.search.index_meta import keep, meta, one_moment, require
 from memory_core.search.index_place import IndexPlace
-from memory_core.search.index_rows import UNIT, UnitRow, postings, spot_row, unit_row
+from memory_core.search.index_postings import POSTINGS, Gone, Standing, cut, places_of
+from memory_core.search.index_rows import UNIT, UnitRow, spot_row, unit_row
 from memory_core.search.index_shelf import Shelving
-from memory_core.search.index_terms import places_of
 from memory_core.search.parts import part_of
 from memory_core.search.sources import Source
 from memory_core.store.base import State
@@ -45,25 +44,24 @@ if TYPE_CHECKING:  # there is none, unless an embedder is set
     from memory_core.search.vectors import Due, Vectors
 
 T = TypeVar("T")
-_Standing: TypeAlias = defaultdict[str, dict[int, bytes]]
-"""Where each term stands in the sources, by their ids."""
 
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     """CREATE TABLE IF NOT EXISTS sources (
         id INTEGER PRIMARY KEY AUTOINCREMENT, place TEXT NOT NULL UNIQUE, page TEXT NOT NULL, mark TEXT NOT NULL,
-        sha256 TEXT NOT NULL, spots TEXT NOT NULL, terms TEXT NOT NULL
+        sha256 TEXT NOT NULL, spots TEXT NOT NULL, terms TEXT NOT NULL,
+        segment INTEGER NOT NULL, first INTEGER NOT NULL, units INTEGER NOT NULL
     )""",
     f"CREATE TABLE IF NOT EXISTS units (source, number, {UNIT}, PRIMARY KEY (source, number)) WITHOUT ROWID",
-    """CREATE TABLE IF NOT EXISTS postings (
-        term TEXT NOT NULL, source INTEGER NOT NULL, places BLOB NOT NULL, PRIMARY KEY (term, source)
-    ) WITHOUT ROWID""",
+    POSTINGS,
 )
 _SETTINGS = ("journal_mode = DELETE", "synchronous = OFF", "secure_delete = ON", "temp_store = MEMORY")
 # Put together from our own constant only (hence the noqa's).
 _PUT_UNIT = f"INSERT INTO units VALUES (?, ?{', ?' * len(UNIT.split(','))})"  # noqa: S608
 _UNITS = f"SELECT {UNIT} FROM units WHERE source = ?"  # noqa: S608
-_DELETE_POSTING = "DELETE FROM postings WHERE term = ? AND source = ?"
+_PUT_SOURCE = """INSERT INTO sources (place, page, mark, sha256, spots, terms, segment, first, units)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+_STANDS = "SELECT segment, first, units, terms FROM sources WHERE id = ?"
 _BUSY_S = 5.0
 
 
@@ -180,7 +178,7 @@ class IndexFile:
             for _ in range(2):
                 try:
                     return work(self._opened())
-                except (sqlite3.Error, OSError, ValueError, StoreFailed):
+                except (sqlite3.Error, OSError, ValueError, LookupError, StoreFailed):
                     self._shut()
                     self._remove()
             self._place = None
@@ -249,13 +247,9 @@ class IndexFile:
             replaced = [before[place] for place in {*gone, *(one.place for one in new)} if place in before]
             taken = self._vectors.take_away(connection, replaced) if self._vectors is not None else {}
             went = self._take_away(connection, replaced)
-            came, standing = set[UnitRow](), _Standing(dict)
-            for one in new:
-                written = self._put(connection, one, standing)
+            came = set[UnitRow]()
+            for written in self._put(connection, new):
                 came.update(written if went else ())
-            # In the order of their key: a tree that is filled from one end is not split and mended all over.
-            rows = ((term, *one) for term in sorted(standing) for one in standing[term].items())
-            connection.executemany("INSERT INTO postings VALUES (?, ?, ?)", rows)
             if self._vectors is not None:
                 self._vectors.put_back(connection, taken, [one.place for one in new])
             keep(connection, "transcript", str(transcript))
@@ -269,33 +263,32 @@ class IndexFile:
 
     def _take_away(self, connection: sqlite3.Connection, sources: Sequence[int]) -> set[UnitRow]:
         """Remove sources with all that is known of them; the units that went."""
-        went = set[UnitRow]()
+        went, gone = set[UnitRow](), list[Gone]()
         for source in sources:
             went.update(connection.execute(_UNITS, (source,)))
-            (terms,) = connection.execute("SELECT terms FROM sources WHERE id = ?", (source,)).fetchone()
-            connection.executemany(_DELETE_POSTING, ((term, source) for term in terms.split("\n")))
+            segment, first, units, terms = connection.execute(_STANDS, (source,)).fetchone()
+            gone.append(Gone(segment, first, units, terms.split("\n") if terms else ()))
             connection.execute("DELETE FROM units WHERE source = ?", (source,))
             connection.execute("DELETE FROM sources WHERE id = ?", (source,))
+        cut(connection, gone)
         return went
 
-    def _put(self, connection: sqlite3.Connection, source: Source, standing: _Standing) -> Sequence[UnitRow]:
-        """Add a source; its units. Where its terms stand is told in `standing`."""
-        placed = tuple(source.placed())
-        parts = [part_of(one) for one in placed]
-        sha256 = placed[0].sha256 if placed else ""
-        spots, stands = json.dumps([spot_row(part.spot) for part in parts]), postings(parts)
-        row = (
-            connection.execute(
-                "INSERT INTO sources (place, page, mark, sha256, spots, terms) VALUES (?, ?, ?, ?, ?, ?)",
-                (source.place, source.page, source.mark, sha256, spots, "\n".join(stands)),
-            ).lastrowid
-            or 0
-        )
-        written = [unit_row(one) for one in placed]
-        connection.executemany(_PUT_UNIT, [(row, at, *unit) for at, unit in enumerate(written)])
-        for term, places in stands.items():
-            standing[term][row] = places
-        return written
+    def _put(self, connection: sqlite3.Connection, new: Sequence[Source]) -> Iterator[Sequence[UnitRow]]:
+        """Add sources; the units of each in turn. When all were taken, their terms are written as one segment."""
+        standing, segment = Standing(), 0
+        for source in new:
+            placed = tuple(source.placed())
+            parts, first = [part_of(one) for one in placed], standing.units
+            spots, terms = json.dumps([spot_row(part.spot) for part in parts]), "\n".join(standing.take(parts))
+            told = (source.place, source.page, source.mark, placed[0].sha256 if placed else "", spots, terms)
+            row = connection.execute(_PUT_SOURCE, (*told, segment, first, len(parts))).lastrowid or 0
+            if not segment:
+                segment = row
+                connection.execute("UPDATE sources SET segment = id WHERE id = ?", (row,))
+            written = [unit_row(one) for one in placed]
+            connection.executemany(_PUT_UNIT, [(row, at, *unit) for at, unit in enumerate(written)])
+            yield written
+        standing.keep(connection, segment)
 
     def _ranked(
         self,
@@ -306,7 +299,7 @@ class IndexFile:
         meant: Vector | None,
     ) -> tuple[Hit, ...]:
         shelved = self._shelving.of(connection)
-        places = places_of(connection, shelved.start, asked)
+        places = places_of(connection, shelved.numbers, asked)
         sources, talks = shelved.sources, shelved.talks
         allowed = {source for source, (page, _) in shelved.pages.items() if wanted(page)}
 
@@ -320,7 +313,8 @@ class IndexFile:
             nearest = self._vectors.order(connection, meant, shelved.start, shelved.shelf.first)
             nearest = tuple(number for number in nearest if sources[number] in allowed)
             first = self._vectors.fused(dict(words), nearest, most)
+        placed = shelved.placed(connection, [number for number, *_ in first])
         return tuple(
-            Hit(shelved.placed(connection, number), number, value, score.shared, score.kin, score.value, near)
+            Hit(placed[number], number, value, score.shared, score.kin, score.value, near)
             for number, value, score, near in first
         )

@@ -8,17 +8,24 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import repeat
 
 from memory_core.ids import PageId
 from memory_core.ranking import Shelf, Spot, shelf
 from memory_core.search.index_meta import meta
+from memory_core.search.index_postings import Numbers
 from memory_core.search.index_rows import UNIT, placed_of, spots_of
 from memory_core.search.parts import Placed
 from memory_core.search.sources import TALK
 
-_UNIT = f"SELECT {UNIT} FROM units WHERE source = ? AND number = ?"  # noqa: S608  # our own constant
+_BITS = 24
+_UNITS = f"""SELECT value, source, {UNIT} FROM json_each(?)
+CROSS JOIN units ON source = value >> {_BITS} AND number = value & {(1 << _BITS) - 1}"""  # noqa: S608  # our own constant
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +36,8 @@ class Shelved:
     shelf: Shelf
     start: Mapping[int, int]
     """The number of each source's first unit."""
+    numbers: Numbers
+    """Of every segment of the postings the number of each unit."""
     sources: Sequence[int]
     """Of every number its source."""
     pages: Mapping[int, tuple[PageId, str]]
@@ -36,11 +45,17 @@ class Shelved:
     talks: frozenset[int]
     """The sources that are no pages, but what was said."""
 
-    def placed(self, connection: sqlite3.Connection, number: int) -> Placed:
-        """The unit of a number."""
-        source = self.sources[number]
-        row = connection.execute(_UNIT, (source, number - self.start[source])).fetchone()
-        return placed_of(*self.pages[source], row)
+    def placed(self, connection: sqlite3.Connection, numbers: Iterable[int]) -> dict[int, Placed]:
+        """The units of these numbers, each once."""
+        wanted = {
+            source << _BITS | number - self.start[source]: number
+            for number in numbers
+            for source in [self.sources[number]]
+        }
+        return {
+            wanted[one]: placed_of(*self.pages[source], row)
+            for one, source, *row in connection.execute(_UNITS, (json.dumps(list(wanted)),))
+        }
 
 
 class Shelving:
@@ -68,19 +83,27 @@ class Shelving:
             before, self._spots = self._spots, {}
             spots: list[Spot] = []
             start: dict[int, int] = {}
+            numbers: defaultdict[int, array[int]] = defaultdict(partial(array, "I"))
             sources: list[int] = []
             pages: dict[int, tuple[PageId, str]] = {}
-            for row, page, sha256, mark in connection.execute(
-                "SELECT id, page, sha256, mark FROM sources ORDER BY place"
+            for row, page, sha256, mark, segment, first in connection.execute(
+                "SELECT id, page, sha256, mark, segment, first FROM sources ORDER BY place"
             ):
                 own = before[row, mark] if (row, mark) in before else _spots(connection, row)
                 self._spots[row, mark] = own
                 start[row], pages[row] = len(spots), (PageId(page), sha256)
+                _number(numbers[segment], first, len(spots), len(own))
                 spots += own
                 sources += [row] * len(own)
             talks = frozenset(source for source, (page, _) in pages.items() if page == TALK)
-            self._shelved = Shelved(version, shelf(spots), start, sources, pages, talks)
+            self._shelved = Shelved(version, shelf(spots), start, dict(numbers), sources, pages, talks)
         return self._shelved
+
+
+def _number(numbers: array[int], first: int, start: int, units: int) -> None:
+    """Let the units of a segment from `first` on have the numbers from `start` on; units that are gone have any."""
+    numbers.extend(repeat(0, first + units - len(numbers)))
+    numbers[first : first + units] = array("I", range(start, start + units))
 
 
 def _spots(connection: sqlite3.Connection, source: int) -> list[Spot]:

@@ -35,6 +35,7 @@ from tests.scale import scale
 NOTHING = TranscriptState()
 SAID = "redis cache deploy friday ana bo office lunch when queue job work 2026-03-04 部署 缓存 サーバー v2.3 foo_bar"
 WORD = st.sampled_from(tuple(SAID.split()))
+TAGS = ("", "redis", "redis cache")
 TEXT = st.lists(WORD, min_size=1, max_size=7).map(" ".join)
 
 
@@ -56,7 +57,9 @@ def sources(draw: st.DrawFn) -> list[Source]:
 
 
 def _unit(page: PageId, title: str, body: str, is_record: bool, day: int, at: int) -> Placed:
-    unit = Unit(body, ("# X",), title, body, f"{page}-{at}" if is_record else "", date(2026, 3, day), words="redis")
+    unit = Unit(
+        body, ("# X",), title, body, f"{page}-{at}" if is_record else "", date(2026, 3, day), words=TAGS[day % 3]
+    )
     return Placed(page, unit, "sha")
 
 
@@ -66,7 +69,7 @@ def _said(talk: str, at: int, text: str, who: str, asks: bool) -> Placed:
     return Placed(TALK, unit, message=MessageKey(f"console:x:{talk}{at}"), talk=talk, at=739000 + at / 100)
 
 
-@given(sources(), TEXT)
+@given(sources(), TEXT | st.just("redis cache"))
 @settings(max_examples=scale(400), deadline=None)
 def test_the_file_says_what_ranking_says(made: list[Source], words: str) -> None:
     index = IndexFile(None, "test")
@@ -112,18 +115,33 @@ def test_every_share_of_a_score_stands_in_the_file() -> None:
     index.close()
 
 
-@given(sources(), sources(), TEXT)
-@settings(max_examples=scale(200), deadline=None)
-def test_an_index_that_was_caught_up_is_one_that_was_made_anew(
-    before: list[Source], after: list[Source], words: str
-) -> None:
+@st.composite
+def histories(draw: st.DrawFn) -> list[list[Source]]:
+    """The same places at several times: most stay as they were, others change, come and go."""
+    drafts = [{one.place: one for one in draw(sources())} for _ in range(3)]
+    places = sorted(set[str]().union(*drafts))
+    found = []
+    for _ in range(draw(st.integers(2, 5))):
+        chosen = {place: draw(st.sampled_from((0, 0, 0, 1, 2))) for place in places}
+        found.append([drafts[at][place] for place, at in chosen.items() if place in drafts[at]])
+    return found
+
+
+@given(histories(), TEXT)
+@settings(max_examples=scale(400), deadline=None)
+def test_an_index_that_was_caught_up_is_one_that_was_made_anew(states: list[list[Source]], words: str) -> None:
+    """Only what changed is put in, so that what came together goes apart."""
     caught_up, anew = IndexFile(None, "test"), IndexFile(None, "test")
-    caught_up.update((), before, NOTHING)
-    gone = caught_up.known().marks.keys() - {one.place for one in after}
-    caught_up.update(gone, after, NOTHING)
-    anew.update((), after, NOTHING)
+    known = dict[str, object]()
+    for state in states:
+        now: dict[str, object] = {one.place: one.placed() for one in state}
+        changed = [one for one in state if known.get(one.place) != now[one.place]]
+        caught_up.update(known.keys() - now.keys(), changed, NOTHING)
+        known = now
+    anew.update((), states[-1], NOTHING)
     every = lambda page: True  # noqa: E731
-    assert caught_up.search(question(words), every, 99) == anew.search(question(words), every, 99)
+    for asked in (words, SAID):
+        assert caught_up.search(question(asked), every, 99) == anew.search(question(asked), every, 99)
     assert caught_up.known() == anew.known()
 
 
