@@ -68,7 +68,7 @@ class NewSegment:
         return own
 
     def write(self, connection: sqlite3.Connection, segment: int) -> None:
-        """Write it under its name, in the order of its keys: a tree that is filled from one end is not split again."""
+        """Write it under its name, in the order of the key: a tree that is filled from one end is not split again."""
         rows = ((term, segment, self._found[term]) for term in sorted(self._found))
         connection.executemany("INSERT INTO postings VALUES (?, ?, ?)", rows)
 
