@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import zipfile
 from pathlib import Path
 
@@ -113,3 +114,17 @@ def test_lines_that_slack_never_wrote_are_counted_and_named(remem: CommandLine) 
     assert "left out: a DM of ana, U9" in ran.out
     assert "left out: #odd (an id that Slack does not give)" in ran.out
     assert "Redis" in (remem.home / "w/memory/groups/build/experience.md").read_text("utf-8")
+
+
+def test_a_fresh_import_is_no_neglect(remem: CommandLine) -> None:
+    export, workspace = make_export(remem.home / "export.zip"), remem.home / "w"
+    assert remem("import", export, "-w", workspace, "-r", "build", "-r", "general", "-q").code == 0
+    audited = remem("audit", workspace, "--json")
+    assert audited.code == 0, audited.out
+    assert "journal-archive-due" in audited.out, "what the next sleep does is told, and is no fault"
+    for file in (workspace / "memory/groups/build/journal").iterdir():
+        stood = file.stat().st_mtime - 24 * 3600
+        os.utime(file, (stood, stood))
+    later = remem("audit", workspace, "--json")
+    assert later.code == 1
+    assert "distillation-overdue" in later.out
