@@ -108,7 +108,7 @@ def open_history(path: Path, bot: str = "") -> History:
     """The file as a history. `bot`: the name or id of the bot's account in it. Blocking. Raises BadInput for what is
     none."""
     if not path.exists():
-        raise BadInput(f"There is no {path}; give a Slack export (ZIP) or a JSON file of DiscordChatExporter.")
+        raise BadInput(f"There is no {path}; give a Slack export (ZIP), or what DiscordChatExporter wrote.")
     if path.is_file() and (zipfile.is_zipfile(path) or path.suffix.lower() == ".zip"):
         from adapters.slack.history import SlackHistory
 

@@ -64,6 +64,10 @@ def test_a_label_that_cites_no_message_is_refused(tmp_path: Path) -> None:
     (tmp_path / "bad.jsonl").write_text(f"{FEW[0]}\n{json.dumps(wrong)}\n", "utf-8")
     with pytest.raises(BadInput, match="cites message 99"):
         load(tmp_path / "bad.jsonl")
+    (tmp_path / "README.md").write_text("# remem\n\nremem is a chat bot\n", "utf-8")
+    for file, why in {"README.md": r"\(no JSON\)", "nowhere": r"\(No such file", ".": r"\(Is a directory\)"}.items():
+        with pytest.raises(BadInput, match=f"labelled conversations? {why}.*; give a file with one conversation"):
+            load(tmp_path / file)
 
 
 @pytest.mark.asyncio

@@ -49,12 +49,25 @@ def test_what_cannot_be_imported_is_refused_with_the_next_step(remem: CommandLin
     home, workspace = remem.home, remem.home / "w"
     export = make_export(home / "export.zip")
     (home / "notes.txt").write_text("no export", "utf-8")
+    (home / "README.md").write_text("# remem\n\nis a chat bot", "utf-8")
+    (home / "day.json").write_text("[{}]", "utf-8")
+    (home / "odd.json").write_text("{odd", "utf-8")
+    (home / "nothing.json").write_bytes(b"")
+    (home / "photo.png").write_bytes(b"\x89PNG\r\n")
+    (home / "cut.json").write_text('{"guild": {"id": "1"}, "messages": [{"id"', "utf-8")
     (home / "empty").mkdir()
     with zipfile.ZipFile(home / "other.zip", "w") as archive:
         archive.writestr("photo.txt", "x")
     for path, why in {
         home / "missing.zip": "There is no ",
-        home / "notes.txt": "is broken at byte 0",
+        home
+        / "notes.txt": "notes.txt is no JSON object (it begins with 'n'); give a Slack export (ZIP), or what Disc",
+        home / "README.md": "README.md is no JSON object (it begins with '#'); give ",
+        home / "day.json": "is no JSON object (it begins with '['); give ",
+        home / "odd.json": "is no JSON object (Expecting ",
+        home / "nothing.json": "is no JSON object (it is empty); give ",
+        home / "photo.png": "is no JSON object (it is no UTF-8 text); give ",
+        home / "cut.json": "is broken at byte 36 (",
         home / "empty": "holds no .json file",
         home / "other.zip": "is no Slack export",
     }.items():
