@@ -57,6 +57,16 @@ async def test_case_10_the_missing_intent_is_named_before_anything_is_read() -> 
         assert peer.gateway.identified == 0
 
 
+async def test_it_says_that_it_is_connected_once_it_is(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "adapters")
+    async with DiscordPeer() as peer:
+        peer.add_guild("Acme")
+        await _refused(peer, "AAAA.BBBB.CCCC-secret")
+        assert "connected" not in caplog.text
+        async with running(peer, Heard()):
+            await peer.until(lambda: "Discord is connected (servers: 1)" in caplog.text, "the line")
+
+
 async def test_case_10_an_intent_that_only_the_gateway_refuses_is_named_too() -> None:
     async with DiscordPeer() as peer:
         peer.privileged_intents, peer.shown_intents = 0, MESSAGE_CONTENT
