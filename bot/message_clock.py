@@ -28,6 +28,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from adapters.messages import Incoming
 from bot.schedule import Schedule
 from memory_core.clock import ManualClock, next_day
+from memory_core.text import counted
 
 SILENCE = timedelta(days=400)
 """After so long without a message nothing is left that could still age: no rule of sleep looks further back."""
@@ -74,7 +75,7 @@ class Figures:
 
     def text(self) -> str:
         """The summary, for people."""
-        return f"{self.messages} messages, {self.known} of them known before; {self.times()}"
+        return f"{counted(self.messages, 'message')}, {self.known} of them known before; {self.times()}"
 
     def times(self) -> str:
         """How long it took, and what took how much of it; the pace is that of what was not known before."""

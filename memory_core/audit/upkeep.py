@@ -23,6 +23,7 @@ from memory_core.ids import PageId
 from memory_core.layouts import HEARTBEAT, TASKS, Form, PageRule
 from memory_core.sleep.due import DEEP_SOONER, REM_EVERY, SOONER_JOURNALS
 from memory_core.store.base import PageText
+from memory_core.text import counted
 
 STALE, OLD = timedelta(days=3), timedelta(days=14)
 DONE_STAYS = timedelta(days=7)
@@ -41,7 +42,7 @@ def upkeep_findings(seen: Snapshot) -> Iterator[Finding]:
     late = [day for day in journal_days(seen) if seen.today - day > ARCHIVED_AFTER]
     if late:
         what = (
-            f"{_journals(len(late))} older than {ARCHIVED_AFTER.days} days, the first of {late[0]}: deep "
+            f"{counted(len(late), 'journal')} older than {ARCHIVED_AFTER.days} days, the first of {late[0]}: deep "
             "sleep moves them to the archive."
         )
         yield seen.finding("journal-archive-due", what, _journal(late[0]), severity=Severity.WATCH)
@@ -108,7 +109,7 @@ def _distillation(seen: Snapshot) -> Iterator[Finding]:
         return
     ago = f"was {age.days} days ago" if age is not None else "never was"
     what = (
-        f"The last distillation {ago}, and {_journals(len(waiting))} came since ({waiting[0]} to "
+        f"The last distillation {ago}, and {counted(len(waiting), 'journal')} came since ({waiting[0]} to "
         f"{waiting[-1]}): run `/remem sleep`."
     )
     yield seen.finding("distillation-overdue", what, _journal(waiting[0]))
@@ -127,10 +128,6 @@ def _is_new(seen: Snapshot, day: date) -> bool:
 
 def _journal(day: date) -> PageId:
     return PageId(f"journal/{day.isoformat()}")
-
-
-def _journals(count: int) -> str:
-    return "1 journal" if count == 1 else f"{count} journals"
 
 
 def _day(text: str) -> date | None:

@@ -21,6 +21,7 @@ from memory_core.ids import PageId, Scope
 from memory_core.layouts import Form, Priority, Table
 from memory_core.search import TALK
 from memory_core.session import Session
+from memory_core.text import counted
 from memory_core.tokens import Counter, cut
 
 SEAM_TOKENS = 1
@@ -169,7 +170,9 @@ def named(page: PageId, left: Sequence[Unit], why: str, counter: Counter) -> Ite
         what = name if len(units) == 1 else f"{len(units)} parts of {name}"
         yield LeftOut(page, what, why, sum(counter.count(unit.text) for unit in units))
     if more := left[_NAMED:]:
-        yield LeftOut(page, f"{len(more)} more parts", why, counter.count("\n".join(unit.text for unit in more)))
+        yield LeftOut(
+            page, counted(len(more), "more part"), why, counter.count("\n".join(unit.text for unit in more))
+        )
 
 
 @dataclass(slots=True)
