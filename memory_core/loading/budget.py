@@ -19,6 +19,7 @@ from memory_core.disclosure import Disclosure, LeftOut, Loaded, Step
 from memory_core.forms.units import Unit, render
 from memory_core.ids import PageId, Scope
 from memory_core.layouts import Form, Priority, Table
+from memory_core.remembered import Remembered
 from memory_core.search import TALK
 from memory_core.session import Session
 from memory_core.text import counted
@@ -30,9 +31,9 @@ SMALLEST_TOKENS = 24
 OVER_BUDGET = "it does not fit into the budget"
 _LONG_CHARACTERS = 400
 _NAMED = 200
-_COUNTED: dict[tuple[Hashable, bytes], int] = {}
-_MOST_COUNTED = 8192
-"""Begun anew when it is full: some pages of thousands of groups, in two megabytes."""
+_COUNTED = Remembered[tuple[Hashable, str | bytes], int](1_000_000)
+"""The tokens of texts, of so many characters together, long ones by their hash: some pages and parts of a thousand
+groups, in some three megabytes."""
 _MISSES = 40
 """After so many units in a row that do not fit, the rest is not tried."""
 
@@ -64,17 +65,11 @@ class Because:
 
 
 def count(counter: Counter, text: str) -> int:
-    """The tokens of `text`; a long text is counted once and remembered, by its hash: a page may be large."""
-    if len(text) < _LONG_CHARACTERS or not isinstance(counter, Hashable):
+    """The tokens of `text`; remembered, a long text by its hash: a page may be large."""
+    if not isinstance(counter, Hashable):
         return counter.count(text)
-    told = (counter, hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest())
-    tokens = _COUNTED.get(told)
-    if tokens is None:
-        tokens = counter.count(text)
-        if len(_COUNTED) >= _MOST_COUNTED:
-            _COUNTED.clear()
-        _COUNTED[told] = tokens
-    return tokens
+    known = text if len(text) < _LONG_CHARACTERS else hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+    return _COUNTED.get((counter, known), len(known), lambda: counter.count(text))
 
 
 def fit(
@@ -116,9 +111,7 @@ def _taken(
     for number in wanted:
         unit = units[number]
         context = [line for line in unit.context if line not in above]
-        cost = counter.count(
-            "\n".join([*context, unit.text, ""]) if unit.close else "\n".join([*context, unit.text, "", ""])
-        )
+        cost = count(counter, "\n".join([*context, unit.text, ""] if unit.close else [*context, unit.text, "", ""]))
         if used + cost <= limit_tokens:
             yield number
             used += cost
@@ -168,11 +161,10 @@ def named(page: PageId, left: Sequence[Unit], why: str, counter: Counter) -> Ite
         groups.setdefault(unit.label if unit.record else f"“{unit.label if unit.title else 'text'}”", []).append(unit)
     for name, units in groups.items():
         what = name if len(units) == 1 else f"{len(units)} parts of {name}"
-        yield LeftOut(page, what, why, sum(counter.count(unit.text) for unit in units))
+        yield LeftOut(page, what, why, sum(count(counter, unit.text) for unit in units))
     if more := left[_NAMED:]:
-        yield LeftOut(
-            page, counted(len(more), "more part"), why, counter.count("\n".join(unit.text for unit in more))
-        )
+        tokens = count(counter, "\n".join(unit.text for unit in more))
+        yield LeftOut(page, counted(len(more), "more part"), why, tokens)
 
 
 @dataclass(slots=True)

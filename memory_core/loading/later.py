@@ -13,7 +13,7 @@ from memory_core.disclosure import Step
 from memory_core.forms.units import Unit
 from memory_core.ids import PageId
 from memory_core.layouts import INDEX
-from memory_core.loading.budget import SEAM_TOKENS, Because, Tally, fit
+from memory_core.loading.budget import SEAM_TOKENS, Because, Tally, count, fit
 from memory_core.loading.plan import Missing, Plan, View, look, read, seek, states, units
 from memory_core.routing import Match
 from memory_core.search import TALK, Hit, is_near, rank, strong
@@ -162,7 +162,7 @@ def show_hits(
         if tally.show(page, fitted, because, sha256=own[0].placed.sha256):
             shown.append(fitted.text)
     for hit in over:
-        tokens = tally.counter.count(hit.placed.unit.text)
+        tokens = count(tally.counter, hit.placed.unit.text)
         tally.leave(hit.placed.page, hit.placed.unit.label, "a match that the budget has no room for", tokens)
     tally.breaker = tally.breaker or bool(over and budget_stops)
     for page in dict.fromkeys(hit.placed.page for hit in hits[limit:]):
@@ -181,7 +181,7 @@ def _chosen(hits: Sequence[Hit], room_tokens: int, tally: Tally) -> tuple[list[H
     for hit in hits:
         unit, page = hit.placed.unit, hit.placed.page
         context = [line for line in unit.context if (page, line) not in above]
-        cost = tally.counter.count("\n".join([*context, unit.text])) + 3 * SEAM_TOKENS
+        cost = count(tally.counter, "\n".join([*context, unit.text])) + 3 * SEAM_TOKENS
         (chosen if cost <= room_tokens else over).append(hit)
         if cost <= room_tokens:
             room_tokens -= cost

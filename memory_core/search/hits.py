@@ -15,11 +15,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import lru_cache
 
 from memory_core.forms.units import Unit
 from memory_core.ids import PageId
 from memory_core.ranking import scores
+from memory_core.remembered import Remembered
 from memory_core.search.parts import QUESTION, Placed, at_hand
 from memory_core.search.question import question
 from memory_core.terms import terms
@@ -38,6 +38,9 @@ _NOTES = ("journal/", "archive/", "daily-")
 """The pages of days: what lasts of them stands on another page."""
 _DAILY = re.compile(r"- [0-9-]{10}: ")
 """How a line of a day's summary begins (memory_core.forms.daily)."""
+
+_REMEMBERED = Remembered[str, frozenset[str]](1_000_000)
+"""The terms of texts that were hits, of so many characters together: some 15 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,19 +156,18 @@ class _Telling:
         return len(said & self._all) >= enough and any(len(said & words) >= enough for words in self._sources)
 
 
+def _terms(text: str) -> frozenset[str]:
+    return _REMEMBERED.get(text, len(text), lambda: frozenset(terms(text)))
+
+
 def _words(unit: Unit) -> frozenset[str]:
-    return frozenset(terms(f"{unit.title} {unit.body}"))
+    return _terms(f"{unit.title} {unit.body}")
 
 
 def _said(unit: Unit, words: frozenset[str]) -> frozenset[str]:
     """What a better source must say to tell it, whoever said it. A record says its title as well, a line none."""
-    said = words if unit.record else frozenset(terms(_DAILY.sub("", unit.body)))
-    return said - _source_words(unit.source) or said
-
-
-@lru_cache(maxsize=1024)
-def _source_words(source: str) -> frozenset[str]:
-    return frozenset(terms(source))
+    said = words if unit.record else _terms(_DAILY.sub("", unit.body))
+    return said - _terms(unit.source) or said
 
 
 def _tier(hit: Hit) -> int:

@@ -313,7 +313,8 @@ class IndexFile:
             nearest = self._vectors.order(connection, meant, shelved.start, shelved.shelf.first)
             nearest = tuple(number for number in nearest if sources[number] in allowed)
             first = self._vectors.fused(dict(words), nearest, most)
+        placed = shelved.placed(connection, [number for number, *_ in first])
         return tuple(
-            Hit(shelved.placed(connection, number), number, value, score.shared, score.kin, score.value, near)
+            Hit(placed[number], number, value, score.shared, score.kin, score.value, near)
             for number, value, score, near in first
         )

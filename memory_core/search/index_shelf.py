@@ -10,7 +10,7 @@ import json
 import sqlite3
 from array import array
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import repeat
@@ -23,7 +23,9 @@ from memory_core.search.index_rows import UNIT, placed_of, spots_of
 from memory_core.search.parts import Placed
 from memory_core.search.sources import TALK
 
-_UNIT = f"SELECT {UNIT} FROM units WHERE source = ? AND number = ?"  # noqa: S608  # our own constant
+_BITS = 24
+_UNITS = f"""SELECT value, source, {UNIT} FROM json_each(?)
+CROSS JOIN units ON source = value >> {_BITS} AND number = value & {(1 << _BITS) - 1}"""  # noqa: S608  # our own constant
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +45,17 @@ class Shelved:
     talks: frozenset[int]
     """The sources that are no pages, but what was said."""
 
-    def placed(self, connection: sqlite3.Connection, number: int) -> Placed:
-        """The unit of a number."""
-        source = self.sources[number]
-        row = connection.execute(_UNIT, (source, number - self.start[source])).fetchone()
-        return placed_of(*self.pages[source], row)
+    def placed(self, connection: sqlite3.Connection, numbers: Iterable[int]) -> dict[int, Placed]:
+        """The units of these numbers, each once."""
+        wanted = {
+            source << _BITS | number - self.start[source]: number
+            for number in numbers
+            for source in [self.sources[number]]
+        }
+        return {
+            wanted[one]: placed_of(*self.pages[source], row)
+            for one, source, *row in connection.execute(_UNITS, (json.dumps(list(wanted)),))
+        }
 
 
 class Shelving:
