@@ -30,7 +30,10 @@ def plain(text: str) -> str:
 
 def flat(text: str) -> str:
     """`text` on one line: every run of blanks and line breaks becomes one blank."""
-    return " ".join((text if text.isprintable() else _CONTROLS.sub(" ", text)).split())
+    if text.isprintable():  # the only blanks of such are spaces
+        text = text.strip()
+        return " ".join(text.split()) if "  " in text else text
+    return " ".join(_CONTROLS.sub(" ", text).split())
 
 
 def one_line(text: str, limit: int = 200) -> str:

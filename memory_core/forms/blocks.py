@@ -16,13 +16,17 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date
-from itertools import accumulate, repeat
+from functools import lru_cache
+from itertools import accumulate, pairwise, repeat
 from typing import NamedTuple
 
-_HEADING = re.compile(r"(#{1,6})(?:[ \t]+(.*?))?[ \t]*")
+_HEADING = re.compile(r"(#{1,6})(?:[ \t]+(.*))?")
+"""Of a line without blanks at its end (`_heading`)."""
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})([^\n]*)")
 _OPENING = ("```", "~~~", "<!--")
 """Without any of these there is no fence and no comment."""
+_TURNING = ("#", "~~[", "[", "- [", "* [", "+ [")
+"""How a line begins that may open or end a block: a heading, a struck line, an entry of one line."""
 _BRACKETED = re.compile(r"\[(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?:[T ][^\]]*)?\][ \t]*(.*)")
 _BARE = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)(?:T\S*)?[ \t]*(?:[-–—:][ \t]*)?(.*)")
 _STRUCK = re.compile(r"~~\[.*~~[ \t]*(?:<!-- .* -->[ \t]*)?")
@@ -64,35 +68,52 @@ def newline_of(text: str) -> str:
 
 def lines_of(text: str, problems: list[str] | None = None) -> tuple[Line, ...]:
     """Every line, with fences and multi-line comments marked as inert; unclosed ones are reported, not obeyed."""
+    lines, starts, inert = _split(text, problems if problems is not None else [])
+    marks: Iterable[bool] = inert or repeat(False)
+    return tuple([Line(at, at + len(line), line, mark) for at, line, mark in zip(starts, lines, marks, strict=False)])
+
+
+def _split(text: str, problems: list[str]) -> tuple[list[str], list[int], list[bool]]:
+    """The lines without their ends, where each begins, and which are inert; without any mark where none is."""
     raws = text.split("\n")
-    plain = [raw.removesuffix("\r") for raw in raws] if "\r" in text else raws
-    starts = accumulate([len(raw) + 1 for raw in raws], initial=0)
-    inert: Iterable[bool] = repeat(False)
-    if any(sign in text for sign in _OPENING):  # few texts, and quickly told
-        inert = _inert(plain, problems if problems is not None else [])
-    return tuple([Line(at, at + len(line), line, mark) for at, line, mark in zip(starts, plain, inert, strict=False)])
+    lines = [raw.removesuffix("\r") for raw in raws] if "\r" in text else raws
+    starts = list(accumulate([len(raw) + 1 for raw in raws], initial=0))
+    inert = _inert(lines, problems) if any(sign[0] in text and sign in text for sign in _OPENING) else []
+    return lines, starts, inert
 
 
 def blocks(text: str, problems: list[str]) -> Iterator[Block]:
-    """The blocks of `text` in order; oddities are added to `problems`."""
+    """The blocks of `text` in order; oddities are added to `problems`.
+
+    What stands between two lines that may open or end a block is taken at once: most lines are such.
+    """
+    lines, starts, inert = _split(text, problems)
+    turns = [number for number, line in enumerate(lines) if line.startswith(_TURNING)]
+    if inert:
+        turns = [number for number in turns if not inert[number]]
     block: Block | None = None
-    for line in lines_of(text, problems):
-        opened = None if line.inert else _opened(line, block, problems)
-        if opened is not None:
+    for number, until in pairwise((*turns, len(lines))):
+        line, first = lines[number], number
+        opened = _opened(line, starts[number], block, problems)
+        if opened is not None or (block is not None and _ends(line, block)):
             if block is not None:
                 yield block
-            block = opened
-        elif block is not None and not line.inert and _ends(line.text, block):
-            yield block
-            block = None
-        elif block is not None and (block.level or line.text.startswith("  ")):
-            block.lines.append(line.text)
-            block.end = line.end if line.text.strip() else block.end
-        elif block is not None:
-            yield block
-            block = None
+            block, first = opened, number + 1
+        if block is not None:
+            _fill(block, lines, starts, first, until)
     if block is not None:
         yield block
+
+
+def _fill(block: Block, lines: list[str], starts: list[int], first: int, until: int) -> None:
+    """Put lines `first` to `until` into the block; of an entry of one line, those before the first not indented."""
+    if not block.level:
+        until = next((number for number in range(first, until) if not lines[number].startswith("  ")), until)
+    block.lines += lines[first:until]
+    for number in range(until - 1, first - 1, -1):
+        if lines[number].strip():
+            block.end = starts[number] + len(lines[number])
+            break
 
 
 def unswallowed(text: str, at: int, end: int, level: int) -> int:
@@ -111,7 +132,7 @@ def unswallowed(text: str, at: int, end: int, level: int) -> int:
 
 def _begins_anew(line: str, level: int) -> bool:
     """Does this line end a dated block whose heading is of that level?"""
-    heading = _HEADING.fullmatch(line)
+    heading = _heading(line)
     title = (heading[2] or "") if heading else ""
     dated = _BRACKETED.fullmatch(title) or _BARE.fullmatch(title)
     return bool(_STRUCK.fullmatch(line)) or (heading is not None and (bool(dated) or len(heading[1]) <= level))
@@ -129,6 +150,7 @@ def line_entry(block: Block) -> tuple[str, str] | None:
     return (title, "\n".join(others)) if title.strip() else None
 
 
+@lru_cache(maxsize=4096)
 def day_of(year: str, month: str, day: str) -> date | None:
     """The date, or None where the calendar has no such day."""
     try:
@@ -137,52 +159,55 @@ def day_of(year: str, month: str, day: str) -> date | None:
         return None
 
 
-def _opened(line: Line, block: Block | None, problems: list[str]) -> Block | None:
-    """The block that this line opens, if it does."""
-    heading = _HEADING.fullmatch(line.text) if line.text.startswith("#") else None
+def _heading(line: str) -> re.Match[str] | None:
+    """The marks of a heading and its title."""
+    return _HEADING.fullmatch(line.rstrip(" \t")) if line.startswith("#") else None
+
+
+def _opened(line: str, start: int, block: Block | None, problems: list[str]) -> Block | None:
+    """The block that this line opens, if it does. It begins at `start`."""
+    heading = _heading(line)
     if heading is None:
-        return _entry(line, block)
+        return _entry(line, start, block)
     level, title = len(heading[1]), heading[2] or ""
     found = _BRACKETED.fullmatch(title) or _BARE.fullmatch(title)
     if level == 1 or (found is None and block is not None and level > block.level > 0):
         return None
     if found is None:
-        return Block(line.start, line.end, level, None, False, title)
+        return Block(start, start + len(line), level, None, False, title)
     day = day_of(found[1], found[2], found[3])
     if day is None:
         problems.append(f"{title[:60]!r} has a date that does not exist; it is kept as undated text.")
-        return Block(line.start, line.end, level, None, True, title)
-    return Block(line.start, line.end, level, day, True, found[4].strip())
+        return Block(start, start + len(line), level, None, True, title)
+    return Block(start, start + len(line), level, day, True, found[4].strip())
 
 
-def _entry(line: Line, block: Block | None) -> Block | None:
+def _entry(line: str, start: int, block: Block | None) -> Block | None:
     """An entry of one line, which exists only outside a dated block."""
     if block is not None and block.level and block.dated:
         return None
-    found = _ENTRY.fullmatch(line.text)
+    found = _ENTRY.fullmatch(line)
     day = day_of(found[1], found[2], found[3]) if found else None
-    return Block(line.start, line.end, 0, day, True, found[4]) if found and day else None
+    return Block(start, start + len(line), 0, day, True, found[4]) if found and day else None
 
 
 def _ends(line: str, block: Block) -> bool:
     """Does this line, which opens nothing, end the block?"""
     if not line.startswith(("#", "~~[")):
         return False
-    heading = _HEADING.fullmatch(line)
+    heading = _heading(line)
     return bool(_STRUCK.fullmatch(line)) or (heading is not None and (len(heading[1]) <= max(block.level, 1)))
 
 
 def _inert(lines: list[str], problems: list[str]) -> list[bool]:
     marks = [False] * len(lines)
     hopeless: dict[str, int] = {}
-    at = 0
-    while at < len(lines):
-        close = _closing(lines, at, hopeless)
+    for at in [number for number, line in enumerate(lines) if line.lstrip(" ").startswith(_OPENING)]:
+        close = None if marks[at] else _closing(lines, at, hopeless)
         if close == -1:
             problems.append(f"Line {at + 1} opens a fence or comment that is never closed; it is taken as text.")
-        last = at - 1 if close is None or close == -1 else close
-        marks[at : last + 1] = [True] * (last + 1 - at)
-        at = max(at, last) + 1
+        elif close is not None:
+            marks[at : close + 1] = [True] * (close + 1 - at)
     return marks
 
 

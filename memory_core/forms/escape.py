@@ -28,7 +28,8 @@ _ESCAPED_CLOSE = re.compile(r"--(\\*)\\>")
 
 def escape(text: str) -> str:
     """`text` with every form that our pages give a meaning to made harmless; reversible by `unescape`."""
-    text = _START.sub(r"\1\\", text)
+    if "\n" in text or not text[:1].isalpha():  # no active form begins with a letter
+        text = _START.sub(r"\1\\", text)
     return escape_comment(text)
 
 

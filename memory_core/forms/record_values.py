@@ -67,11 +67,15 @@ class Record:
         put = object.__setattr__
         put(self, "title", flat(self.title) or flat(self.body) or "untitled")
         put(self, "body", plain(self.body))
-        tags = (flat(tag.replace(",", " ")) for tag in self.tags)
-        put(self, "tags", tuple(dict.fromkeys(filter(None, tags))))
-        put(self, "supersedes", tuple(filter(None, map(flat, self.supersedes))))
-        put(self, "conflicts", tuple(filter(None, map(flat, self.conflicts))))
-        put(self, "archived", flat(self.archived))
+        if self.tags:
+            tags = [flat(tag.replace(",", " ")) for tag in self.tags]
+            put(self, "tags", tuple(dict.fromkeys(filter(None, tags))))
+        if self.supersedes:
+            put(self, "supersedes", tuple(filter(None, map(flat, self.supersedes))))
+        if self.conflicts:
+            put(self, "conflicts", tuple(filter(None, map(flat, self.conflicts))))
+        if self.archived:
+            put(self, "archived", flat(self.archived))
 
     @property
     def people(self) -> tuple[str, ...]:
@@ -86,12 +90,15 @@ class Record:
     @property
     def text(self) -> str:
         """All that the record says besides its title: the body, and a person's own lines."""
-        return "\n".join(part for part in (self.body, *self.extra) if part.strip())
+        if not self.extra:
+            return self.body
+        return "\n".join([part for part in (self.body, *self.extra) if part.strip()])
 
     @property
     def identity(self) -> str:
         """16 hexadecimal digits, stable over hits, tags, body and further sources."""
-        first = next((key for source in self.sources for key in source.keys), None)
+        said = [source.keys[0] for source in self.sources if source.keys]
+        first = said[0] if said else ""
         return _identity(first or (self.day.isoformat() if self.day else "undated"), self.title)
 
     @property
@@ -102,7 +109,8 @@ class Record:
 
 @lru_cache(maxsize=4096)  # a look for one record of a page asks all that stand before it
 def _identity(base: str, title: str) -> str:
-    name = unicodedata.normalize("NFKC", title).casefold()
+    name = title.replace("…", "...")  # what most are cut with; of ASCII all that changes is the case
+    name = name.lower() if name.isascii() else unicodedata.normalize("NFKC", title).casefold()
     return hashlib.sha256(f"{base}\n{name}".encode()).hexdigest()[:16]
 
 

@@ -25,12 +25,12 @@ _NAMED = re.compile(
 
 def sources_of(text: str) -> tuple[Source, ...]:
     """The sources of such a line, in order; never raises."""
-    return tuple(_source(part.strip()) for part in text.split("; ") if part.strip())
+    return tuple([_source(part.strip()) for part in text.split("; ") if part.strip()])
 
 
 def _source(text: str) -> Source:
     found = _SOURCE.fullmatch(text) or _NAMED.fullmatch(text)
     if found is None:
         return Source(keys=tuple(MessageKey(key) for key in _KEY.findall(text)), text=text)
-    keys = tuple(MessageKey(key) for key in found["keys"].split())
-    return Source(found["person"], found["name"], found["place"], found["at"], keys)
+    name, person, place, at, keys = found.groups()
+    return Source(person, name, place, at, tuple(map(MessageKey, keys.split())))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from memory_core.conventions import conventions_in, only_points
 from memory_core.disclosure import Loaded, Step
-from memory_core.forms.units import Unit, Units, render
+from memory_core.forms.units import Unit, Units
 from memory_core.ids import PageId
 from memory_core.index import within
 from memory_core.index_fit import first_of
@@ -112,7 +112,7 @@ def _fresh(tally: Tally, page: PageId, parts: Units) -> Units:
     """The parts that the conversation does not hold yet: a search may have shown some."""
     held = tally.session.shown
     fresh = tuple(unit for unit in parts.units if (page, unit.mark) not in held)
-    return parts if len(fresh) == len(parts.units) else Units(fresh, render(fresh))
+    return parts if len(fresh) == len(parts.units) else Units(fresh)
 
 
 def content(view: View, tally: Tally, page: PageId) -> Plan[PageText | None]:

@@ -36,7 +36,7 @@ from rich.console import Console
 from rich.table import Table
 
 from memory_core import terms
-from memory_core.forms import record_values, records, units
+from memory_core.forms import blocks, record_values, records, units
 from memory_core.forms.records import render
 from memory_core.gate import OpenIndex, open_index
 from memory_core.search import parts
@@ -52,7 +52,7 @@ _PART = re.compile(r"^## ", re.MULTILINE)
 _REMEMBERED = (
     *(terms._between_blanks, terms._word_terms, terms._stem, parts._speaker),
     *(units.REMEMBERED, records._parse, records._parse_short, records._read),
-    *(record_values._identity, record_values.source_name),
+    *(record_values._identity, record_values.source_name, blocks.day_of),
 )
 
 Cost: TypeAlias = tuple[float, float]
