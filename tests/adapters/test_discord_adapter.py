@@ -65,7 +65,7 @@ async def test_it_says_that_it_is_connected_once_it_is(caplog: pytest.LogCapture
         await _refused(peer, "AAAA.BBBB.CCCC-secret")
         assert "connected" not in caplog.text
         async with running(peer, heard):
-            await peer.message(guild["build"], ana, "hi")
+            await peer.message(guild.channel("build"), ana, "hi")
             await heard.said("hi")  # what comes before it is ready waits
             assert "Discord is connected (servers: 1)" in caplog.text
 

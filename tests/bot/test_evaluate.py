@@ -99,7 +99,7 @@ async def test_the_model_of_the_settings_is_measured(tmp_path: Path) -> None:
         given = settings(tmp_path, memory_model=f"openai:{server.models[0]}", model_base_url=server.base_url)
         result = await by_model(given, some)
         assert (result.kept_out.right["all"] + result.tuned.right["all"], result.failed) == (1, 0)
-        assert result.notes[0].startswith("1 requests, 57 tokens")
+        assert result.notes[0].startswith("1 request, 57 tokens")
         server.otherwise = Status(500, None, "server_error")
         assert (await by_model(given, some)).failed == 1
         server.otherwise = Status(401, "invalid_api_key")
