@@ -11,7 +11,7 @@ import re
 from functools import cache
 
 _TO_US = re.compile(r"^(?:\s*@\S+[\s,:，：]*)+")
-_MARK = re.compile(r"[?？][\W_]*$")
+_NO_WORD = re.compile(r"[\W_]*")
 _IS = (
     r"(?:is|are|was|were|do|does|did|will|would|can|could|should|shall|may|has|have|had|isn['’]?t|aren['’]?t"
     r"|doesn['’]?t|don['’]?t|didn['’]?t)\b"
@@ -40,13 +40,16 @@ _LONGEST = 200
 def is_question(text: str) -> bool:
     """Does it ask, with or without a question mark?"""
     said = _TO_US.sub("", text).strip()
-    if _MARK.search(said):
+    mark = max(said.rfind("?"), said.rfind("？"))
+    if mark >= 0 and _NO_WORD.fullmatch(said, mark):
         return True
     if len(said) > _LONGEST or "\n" in said:
         return False
     words, chinese_start, *ends = _forms()
     whole = words.match(said) is not None and not re.search(r"[.:;!]\s+\S", said)
-    return whole or any(end.search(said) for end in ends) or bool(chinese_start.match(said))
+    if whole or said.isascii():
+        return whole
+    return any(end.search(said) for end in ends) or bool(chinese_start.match(said))
 
 
 @cache

@@ -27,7 +27,10 @@ LETTER = f"(?:\\w|[{_MARKS}])"
 
 def visible(text: str) -> str:
     """`text` in NFKC without zero-width and direction marks; case kept."""
-    return text if text.isascii() else _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
+    if text.isascii():
+        return text
+    plain = unicodedata.normalize("NFKC", text)
+    return plain if plain.isascii() else _INVISIBLE.sub("", plain)
 
 
 def fold(text: str) -> str:

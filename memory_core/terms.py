@@ -73,6 +73,8 @@ blocker block|blockers block|db database|repo repository|k8s kubernetes|config c
 """
 _IRREGULAR = dict(pair.split() for pair in _IRREGULAR_TEXT.replace("\n", "").split("|"))
 _STOP_WORDS = frozenset(_STOP_TEXT.split())
+_REMEMBERED = 1 << 16
+"""So many tokens and words."""
 _ASIDE = (
     r"(?:我|咱|你|他|她|它)们|大家|請問|请问|麻烦|到底|究竟|关于|關於|有没有|是不是|能不能|要不要|一下|"
     r"(?:决定|決定|打算|准备)?(?:使用|采用|選用|选用|选择|用|选|做|是)(?:了|的是|的)?(?=什么|什麼|哪)|了(?=什么|什麼|哪)|"
@@ -106,7 +108,7 @@ def terms(text: str) -> tuple[str, ...]:
     """The terms of `text`, in order, repeats included (the rules stand at the top of this file)."""
     plain = visible(text)
     if plain.isascii() or not is_paired(plain):
-        return tuple(chain.from_iterable(map(_between_blanks, plain.split())))
+        return tuple(chain.from_iterable(map(_TOKENS.__getitem__, plain.split())))
     found: list[str] = []
     at = 0
     plain = simplified(_without_commas(plain))
@@ -118,13 +120,30 @@ def terms(text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-@lru_cache(maxsize=1 << 16)
+class _Tokens(dict[str, tuple[str, ...]]):
+    """The terms of what stands between two blanks; no token goes over one, and most are seen again.
+
+    Forgotten all at once when they are too many: lru_cache notes every look, which costs more than the look.
+    """
+
+    def __missing__(self, plain: str) -> tuple[str, ...]:
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        self[plain] = found = _between_blanks(plain)
+        return found
+
+    cache_clear = dict.clear
+
+
+_TOKENS = _Tokens()
+
+
 def _between_blanks(plain: str) -> tuple[str, ...]:
-    """The terms of what stands between two blanks; no token goes over one, and most are seen again."""
     word = plain.rstrip(".,;:!?")
     if word.isascii() and word.isalpha():
         return _word_terms(word)
-    return tuple(chain.from_iterable(map(_word_terms, _WORD.findall(_without_commas(plain)))))
+    words = _WORD.findall(_without_commas(plain))
+    return _word_terms(words[0]) if len(words) == 1 else tuple(chain.from_iterable(map(_word_terms, words)))
 
 
 def _add(found: list[str], plain: str) -> None:
@@ -190,17 +209,19 @@ def _without_commas(plain: str) -> str:
     return _GROUPED_DIGITS.sub("", plain) if "," in plain else plain
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=_REMEMBERED)
 def _word_terms(token: str) -> tuple[str, ...]:
     """The terms of one word or identifier, whole first."""
     if token.isascii() and token.isalpha() and token[1:].islower():  # most words, and quickly told
         stem = _stem(token.lower())
         return (stem,) if stem else ()
-    token = _TAIL.sub("", token.strip("_").rstrip("."))
+    token = token.strip("_").rstrip(".")
+    if "'" in token or "’" in token:
+        token = _TAIL.sub("", token)
     folded = fold(token)
-    if _NUMBER.fullmatch(folded):
+    if folded[:1].isdecimal() and _NUMBER.fullmatch(folded):
         return _number_terms(folded)
-    parts = [fold(part) for hump in _humps(token) for part in _PART.findall(hump.replace("_", " "))]
+    parts = _parts(token)
     if folded.endswith(("n't", "n’t")):
         return ()
     if len(parts) == 1 and parts[0] == folded:
@@ -221,18 +242,21 @@ def _number_terms(number: str) -> tuple[str, ...]:
     return (number,)
 
 
-def _humps(token: str) -> list[str]:
-    """`getUserName` as get, User, Name; everything else as it is."""
-    return _HUMP.findall(token) if _CAMEL.fullmatch(token) else [token]
+def _parts(token: str) -> list[str]:
+    """`getUserName` and `get-user_name` as get, user, name."""
+    if _CAMEL.fullmatch(token):
+        token = " ".join(_HUMP.findall(token))
+    token = token.replace("_", " ")
+    return _PART.findall(token.lower()) if token.isascii() else [fold(part) for part in _PART.findall(token)]
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=_REMEMBERED)
 def _stem(word: str) -> str:
     """The stem of one folded word; empty for a function word."""
     word = _SLOPPY.get(word) or _IRREGULAR.get(word, word)
     if word in _STOP_WORDS:
         return ""
-    if not word.isalpha() and any(char.isdigit() for char in word):
+    if not word.isalpha() and any(map(str.isdigit, word)):
         return word
     if word.isascii():
         return str(_STEMMERS.english.stemWord(word))

@@ -30,7 +30,7 @@ from memory_core.ledger.book import Book, Known, Row, Shelf
 from memory_core.ledger.memory_timers import MemoryTimers
 from memory_core.ledger.memory_usage import MemoryReports, MemoryScopeUsage
 from memory_core.ledger.rows import us_of
-from memory_core.ledger.transcript import Line, TranscriptState
+from memory_core.ledger.transcript import Line, Said, TranscriptState
 from memory_core.ledger.values import (
     Covered,
     closed_already,
@@ -233,10 +233,10 @@ class MemoryScopeLedger:
         """Every message that has its text, by conversation and seq."""
         return self._book.outline(self.scope.key, after, of)
 
-    async def transcript(self, seqs: Sequence[int]) -> tuple[Entry, ...]:
-        """These messages in the order of seq, those of this scope that are there."""
+    async def transcript(self, seqs: Sequence[int]) -> tuple[Said, ...]:
+        """What these messages say in the order of seq, those of this scope that are there."""
         wanted = frozenset(seqs)
-        return tuple(entry for entry in self._entries() if entry.seq in wanted)
+        return tuple(Said.of(entry) for entry in self._entries() if entry.seq in wanted)
 
     async def cursor(self, conversation: Conversation) -> int:
         """The seq up to which the conversation was flushed; 0 at first."""

@@ -11,7 +11,7 @@ from memory_core.errors import LedgerDamaged
 from memory_core.ids import Conversation, DirectScope, MessageKey, PersonKey, RoomKey, Scope, scope_of_key
 from memory_core.ledger.base import Plan
 from memory_core.ledger.database import OPENING_NAME, Bound, Database, Row
-from memory_core.ledger.transcript import Opening
+from memory_core.ledger.transcript import Opening, Said
 from memory_core.ledger.usage import Purpose, Report, Spent
 from memory_core.messages import Entry, Message, Voice
 
@@ -20,9 +20,13 @@ _STRANGE = (ValueError, TypeError, OverflowError, RecursionError)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _US = timedelta(microseconds=1)
 
-ENTRY = """m.seq, m.message, m.room, m.thread, m.author, m.author_name, t.text, m.sent_us, m.voice, m.room_title,
-    m.addressed, m.reply_to, m.edited_us FROM messages m CROSS JOIN texts t ON t.id = m.text_id"""
-"""What `entry_of` reads, up to the WHERE. CROSS JOIN: messages first, always."""
+_MESSAGES = "FROM messages m CROSS JOIN texts t ON t.id = m.text_id"
+"""CROSS JOIN: messages first, always."""
+ENTRY = f"""m.seq, m.message, m.room, m.thread, m.author, m.author_name, t.text, m.sent_us, m.voice, m.room_title,
+    m.addressed, m.reply_to, m.edited_us {_MESSAGES}"""
+"""What `entry_of` reads, up to the WHERE."""
+SAID = f"m.seq, m.message, m.author_name, t.text, m.sent_us, m.voice, m.addressed {_MESSAGES}"
+"""What `said_of` reads, up to the WHERE."""
 
 _OPENINGS = 16
 """How many openings a scope names."""
@@ -64,6 +68,15 @@ def entry_of(row: Row) -> Entry:
         raise strange("message") from wrong
 
 
+def said_of(row: Row) -> Said:
+    """A row of `SAID`. Raises LedgerDamaged for one that no remem wrote."""
+    seq, key, author_name, text, sent_us, voice, addressed = row
+    try:
+        return Said(seq, key, author_name, text, moment_of(sent_us), _voice(voice), bool(addressed))
+    except _STRANGE as wrong:
+        raise strange("message") from wrong
+
+
 def strange(what: str) -> LedgerDamaged:
     """The error for a row that no remem wrote."""
     return LedgerDamaged(f"The ledger holds a {what} that cannot be read; restart remem, which sets the file aside.")
@@ -80,7 +93,7 @@ def _entry(row: Row) -> Entry:
         author_name=author_name,
         text=text,
         sent_at=moment_of(sent_us),
-        voice=Voice(voice),
+        voice=_voice(voice),
         room_title=room_title,
         addressed=bool(addressed),
         reply_to=MessageKey(reply_to) if reply_to is not None else None,
@@ -94,9 +107,8 @@ def _conversation(room: str, thread: str) -> Conversation:
     return Conversation(RoomKey(room), thread)
 
 
-@lru_cache(maxsize=1024)
-def _person(author: str) -> PersonKey:
-    return PersonKey(author)
+_person = lru_cache(maxsize=1024)(PersonKey)
+_voice = lru_cache(maxsize=len(Voice))(Voice)
 
 
 def spent_of(row: Row) -> Spent:

@@ -23,9 +23,9 @@ from memory_core.ledger.rows import (
     plan_text,
     us_of,
 )
-from memory_core.ledger.sqlite_transcript import entries, outline, revise, state
+from memory_core.ledger.sqlite_transcript import outline, revise, said, state
 from memory_core.ledger.sqlite_usage import SqliteScopeUsage
-from memory_core.ledger.transcript import Line, TranscriptState
+from memory_core.ledger.transcript import Line, Said, TranscriptState
 from memory_core.ledger.values import Covered, closed_already, out_of_order, storable, stored_plan
 from memory_core.ledger.worker import Worker
 from memory_core.messages import Entry
@@ -121,10 +121,10 @@ class SqliteScopeLedger:
         """Every message that has its text, by conversation and seq. Raises LedgerFailed."""
         return await self._worker.run(lambda database: outline(database, self._key, after, of), self._key)
 
-    async def transcript(self, seqs: Sequence[int]) -> tuple[Entry, ...]:
-        """These messages in the order of seq, those of this scope that are there. Raises LedgerFailed."""
+    async def transcript(self, seqs: Sequence[int]) -> tuple[Said, ...]:
+        """What these messages say in the order of seq, those of this scope that are there. Raises LedgerFailed."""
         wanted = frozenset(seqs)
-        return await self._worker.run(lambda database: entries(database, self._key, wanted), self._key)
+        return await self._worker.run(lambda database: said(database, self._key, wanted), self._key)
 
     async def cursor(self, conversation: Conversation) -> int:
         """The seq up to which the conversation was flushed; 0 at first. Raises LedgerFailed."""

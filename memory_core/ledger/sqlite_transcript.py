@@ -8,9 +8,8 @@ from collections.abc import Collection
 from memory_core.errors import BadInput
 from memory_core.ids import Conversation, RoomKey
 from memory_core.ledger.database import Database
-from memory_core.ledger.rows import ENTRY, OPENED_BY, OPENING, entry_of, strange
-from memory_core.ledger.transcript import Line, Opening, TranscriptState
-from memory_core.messages import Entry
+from memory_core.ledger.rows import OPENED_BY, OPENING, SAID, said_of, strange
+from memory_core.ledger.transcript import Line, Opening, Said, TranscriptState
 
 # Asked by conversation, so that what came after a seq is found without a look at all that came before.
 _OUTLINE = """SELECT c.room, c.thread, m.seq, m.text_id, m.sent_us FROM conversations c
@@ -19,7 +18,7 @@ _OUTLINE = """SELECT c.room, c.thread, m.seq, m.text_id, m.sent_us FROM conversa
 _OF = " AND c.room = ?3 AND c.thread = ?4"
 _IN_ORDER = " ORDER BY c.room, c.thread, m.seq"
 # The `+` keeps SQLite from walking through the whole scope: each message is found by its seq.
-_THESE = f"""SELECT {ENTRY} WHERE +m.scope = ? AND m.seq IN (SELECT value FROM json_each(?))
+_THESE = f"""SELECT {SAID} WHERE +m.scope = ? AND m.seq IN (SELECT value FROM json_each(?))
     ORDER BY m.seq"""  # noqa: S608  # our own constant
 _REVISE = f"UPDATE scopes SET revised = revised + 1, openings = {OPENED_BY.format(2)} WHERE scope = ?1"  # noqa: S608
 
@@ -57,6 +56,6 @@ def outline(database: Database, scope: str, after: int, of: Conversation | None)
     return tuple(line for place in sorted(groups, key=str) for line in groups[place])
 
 
-def entries(database: Database, scope: str, seqs: Collection[int]) -> tuple[Entry, ...]:
-    """These messages of the scope, by seq. Raises LedgerDamaged for a row that no remem wrote."""
-    return tuple(map(entry_of, database.rows(_THESE, (scope, json.dumps(list(seqs))))))
+def said(database: Database, scope: str, seqs: Collection[int]) -> tuple[Said, ...]:
+    """What these messages of the scope say, by seq. Raises LedgerDamaged for a row that no remem wrote."""
+    return tuple(map(said_of, database.rows(_THESE, (scope, json.dumps(list(seqs))))))

@@ -3,7 +3,7 @@
     state     how far it came: what it tells is unchanged, is unchanged (one row by its key)
     outline   which messages still have their text, and which text: what differs must be read again (no text); all,
               or what came after a seq, which is all that is new as long as nothing was revised
-    entries   those messages with their text
+    said      those messages with their text
 
 A message that was deleted or erased is in none of them. Seqs and ids of texts belong to one ledger file: after
 another one was put in its place (a backup, one begun anew) they say nothing about what was derived from the first. So
@@ -17,10 +17,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from memory_core.ids import Conversation
-from memory_core.messages import Entry
+from memory_core.ids import Conversation, MessageKey
+from memory_core.messages import Entry, Voice
 
 _DIGITS = 12
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -78,8 +78,7 @@ class TranscriptState:
         return (after[0].arrived, after[0].revised) if after else (self.arrived, self.revised)
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """A message that still has its text. `text_id` is another after every edit; it is not counted from anything.
 
     `sent_us`: when it was sent, in microseconds since 1970; `sent_at` makes a moment of it where one is wanted, which
@@ -97,6 +96,27 @@ class Line:
         return _EPOCH + self.sent_us * _US
 
 
+class Said(NamedTuple):
+    """What a kept message says, without what only its conversation needs to know: many are read at once.
+
+    `sent_at` is in UTC.
+    """
+
+    seq: int
+    key: MessageKey
+    author_name: str
+    text: str
+    sent_at: datetime
+    voice: Voice
+    addressed: bool
+
+    @classmethod
+    def of(cls, entry: Entry) -> Said:
+        """What the message of the entry says."""
+        one = entry.message
+        return cls(entry.seq, one.key, one.author_name, one.text, one.sent_at, one.voice, one.addressed)
+
+
 class Transcript(Protocol):
     """One scope's transcript; a part of ScopeLedger."""
 
@@ -109,7 +129,7 @@ class Transcript(Protocol):
         of its conversation and by seq. Raises LedgerFailed."""
         ...
 
-    async def transcript(self, seqs: Sequence[int]) -> tuple[Entry, ...]:
-        """These messages in the order of seq, each once; those that are unknown, another scope's or gone are left
-        out. Raises LedgerFailed."""
+    async def transcript(self, seqs: Sequence[int]) -> tuple[Said, ...]:
+        """What these messages say, in the order of seq, each once; those that are unknown, another scope's or gone
+        are left out. Raises LedgerFailed."""
         ...

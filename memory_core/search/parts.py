@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -37,8 +36,7 @@ _TIME = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
+class Placed(NamedTuple):
     """A unit, and of which page in which state.
 
     Of what was said it is the message, in its `talk` (what was said without a long pause), at its moment in days.
@@ -60,6 +58,10 @@ class Run(NamedTuple):
     joined: bool = True
 
 
+_NOTHING = Run(())
+"""Where there is no title, or no tags."""
+
+
 class Part(NamedTuple):
     """What search knows of a unit."""
 
@@ -70,19 +72,20 @@ class Part(NamedTuple):
 def part_of(placed: Placed) -> Part:
     """A unit as ranking sees it."""
     unit = placed.unit
-    title = Run(terms(unit.title) if unit.title else (), _TITLE if unit.record else 1)
-    body = Run(terms(_body(unit, said=placed.message is not None)))
-    words = Run(terms(unit.words) if unit.words else (), joined=False)
+    text, day = unit.body, unit.day
+    title = Run(terms(unit.title), _TITLE if unit.record else 1) if unit.title else _NOTHING
+    own = terms(_body(unit, said=placed.message is not None))
+    words = Run(terms(unit.words), joined=False) if unit.words else _NOTHING
     spot = Spot(
-        len(title.terms) + len(body.terms),
+        len(title.terms) + len(own),
         placed.talk or unit.record or "\n".join((placed.page, *unit.context)),
-        placed.at if placed.at is not None else _ordinal(unit.day),
+        placed.at if placed.at is not None or day is None else float(day.toordinal()),
         _speaker(unit.said_by),
-        unit.body.endswith(QUESTION),
-        _NUMBER.search(unit.body) is not None,
-        _names_a_time(unit.body, body.terms),
+        text.endswith(QUESTION),
+        _NUMBER.search(text) is not None,
+        _names_a_time(text, own),
     )
-    return Part(spot, (title, body, words))
+    return Part(spot, (title, Run(own), words))
 
 
 _remembered = lru_cache(maxsize=8192)(part_of)
@@ -138,7 +141,3 @@ def _names_a_time(text: str, own: Sequence[str]) -> bool:
 @lru_cache(maxsize=1024)
 def _speaker(name: str) -> frozenset[str]:
     return frozenset(terms(name))
-
-
-def _ordinal(day: date | None) -> float | None:
-    return float(day.toordinal()) if day else None

@@ -208,8 +208,8 @@ class ScopeSearch:
     async def _read(self, due: Iterable[Piece]) -> list[Source]:
         """Pieces of what was said, as the ledger has them now."""
         due = tuple(due)
-        entries = await self._ledger.transcript([seq for piece in due for seq in piece.seqs])
-        by_seq = {entry.seq: entry for entry in entries}
+        said = await self._ledger.transcript([seq for piece in due for seq in piece.seqs])
+        by_seq = {one.seq: one for one in said}
         return [talk_source(piece, by_seq, self._zone) for piece in due]
 
 

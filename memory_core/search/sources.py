@@ -8,18 +8,18 @@ was said in one conversation without a pause of `PAUSE`; it is cut after `PIECE`
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta, tzinfo
+from datetime import date, datetime, timedelta, tzinfo
+from functools import lru_cache
 
 from memory_core.asking import is_question
 from memory_core.clock import day_in
 from memory_core.forms.units import Unit, cut, said_on, units_of
 from memory_core.ids import Conversation, PageId
 from memory_core.layouts import Form, Table
-from memory_core.ledger.transcript import Line
-from memory_core.messages import Entry, Message, Voice
+from memory_core.ledger.transcript import Line, Said
+from memory_core.messages import Voice
 from memory_core.search.parts import Placed
 from memory_core.store.base import PageText, State
 
@@ -32,7 +32,6 @@ _SAID = ":"
 """How the places of talk begin; no page is called so."""
 _UNSEARCHED = frozenset({Form.STATE, Form.INDEX})
 _DAY_SECONDS = 86_400
-_BLANK = re.compile(r"\s*\n\s*")
 _INDENTED = "\n  "
 """Lines of one message hang together in a list."""
 
@@ -112,25 +111,25 @@ def pieces(lines: Sequence[Line], begun: Begun | None = None) -> tuple[Piece, ..
         name = begun.talk if begun is not None and talk[0].seq == begun.seq else _place(talk[0])
         for at in range(0, len(talk), PIECE):
             part = talk[at : at + PIECE]
-            lines_of_it = ",".join([f"{line.seq}.{line.text_id}.{line.sent_us}" for line in part])
+            lines_of_it = ",".join([f"{seq}.{text_id}.{sent_us}" for seq, _, text_id, sent_us in part])
             sha256 = hashlib.sha256(lines_of_it.encode()).hexdigest()
             found.append(Piece(_place(part[0]), name, f"{name} {sha256}", tuple([line.seq for line in part])))
     return tuple(found)
 
 
-def talk_source(piece: Piece, entries: Mapping[int, Entry], zone: tzinfo) -> Source:
+def talk_source(piece: Piece, said: Mapping[int, Said], zone: tzinfo) -> Source:
     """A piece of a talk as a source: what persons and other bots said in it."""
 
     def placed() -> Iterator[Placed]:
-        said = (entries[seq] for seq in piece.seqs if seq in entries)
-        return (_line(entry, piece.talk, zone) for entry in said if _tells(entry.message))
+        kept = (said[seq] for seq in piece.seqs if seq in said)
+        return (_line(one, piece.talk, zone) for one in kept if _tells(one))
 
     return Source(piece.place, TALK, piece.mark, placed)
 
 
-def _tells(message: Message) -> bool:
+def _tells(one: Said) -> bool:
     """Could it be what somebody looks for? What remem said is no memory, nor is what it was asked."""
-    return message.voice is not Voice.SELF and not (message.addressed and is_question(message.text))
+    return one.voice is not Voice.SELF and not (one.addressed and is_question(one.text))
 
 
 def _talks(lines: Iterable[Line]) -> Iterator[list[Line]]:
@@ -153,22 +152,25 @@ def _place(line: Line) -> str:
     return f"{_SAID}{line.conversation}/{line.seq:012}"
 
 
-def _line(entry: Entry, talk: str, zone: tzinfo) -> Placed:
+def _line(one: Said, talk: str, zone: tzinfo) -> Placed:
     """One message, as a journal's line would tell it. Its day is the scope's; what was said has no title."""
-    message = entry.message
-    day, who = day_in(zone, message.sent_at), f"@{message.author_name}"
-    at = message.sent_at.astimezone(zone)
-    source = f"{who}, {at.hour:02}:{at.minute:02}"
+    at, told = one.sent_at.astimezone(zone), _INDENTED.join(filter(None, map(str.strip, one.text.split("\n"))))
+    day, source = day_in(zone, at), f"@{one.author_name}, {at.hour:02}:{at.minute:02}"
     unit = Unit(
-        text=f"- {_BLANK.sub(_INDENTED, message.text.strip())} ({source})",
-        context=(said_on(day),),
-        body=message.text,
+        text=f"- {told} ({source})",
+        context=_context(day),
+        body=one.text,
         day=day,
         source=source,
-        said_by=message.author_name,
+        said_by=one.author_name,
         close=True,
     )
-    return Placed(TALK, unit, message=message.key, talk=talk, at=_days(message.sent_at))
+    return Placed(TALK, unit, "", one.key, talk, _days(one.sent_at))
+
+
+@lru_cache(maxsize=64)  # few days at a time, and the units of one share it
+def _context(day: date) -> tuple[str, ...]:
+    return (said_on(day),)
 
 
 def _days(moment: datetime) -> float:

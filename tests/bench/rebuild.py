@@ -39,7 +39,7 @@ from memory_core import terms
 from memory_core.forms import blocks, record_values, records, units
 from memory_core.forms.records import render
 from memory_core.gate import OpenIndex, open_index
-from memory_core.search import parts
+from memory_core.search import parts, sources
 from memory_core.workspace import LEDGER
 from tests.bench.add import GROUP, Memory, memory
 from tests.bench.nights import by_page, records_of, statement
@@ -50,7 +50,7 @@ _SETTLED_S = 2.5
 _PART = re.compile(r"^## ", re.MULTILINE)
 
 _REMEMBERED = (
-    *(terms._between_blanks, terms._word_terms, terms._stem, parts._speaker),
+    *(terms._TOKENS, terms._word_terms, terms._stem, parts._speaker, sources._context),
     *(units.REMEMBERED, records._parse, records._parse_short, records._read),
     *(record_values._identity, record_values.source_name, blocks.day_of),
 )

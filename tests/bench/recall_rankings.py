@@ -22,6 +22,7 @@ from statistics import median
 from typing import TypeAlias
 
 from memory_core.ids import Conversation, MessageKey, PersonKey, RoomKey, message_key
+from memory_core.ledger.transcript import Said
 from memory_core.messages import Entry, Message
 from memory_core.ranking import Score, own_words, scores
 from memory_core.search.parts import AtHand, Placed, at_hand
@@ -67,7 +68,7 @@ def room_at_hand(turns: tuple[Turn, ...]) -> AtHand:
     placed: list[Placed] = []
     for number, message in enumerate(messages(turns)):
         piece = Piece(":", turns[number].session, "", (number,))
-        placed += talk_source(piece, {number: Entry(number, message)}, UTC).placed()
+        placed += talk_source(piece, {number: Said.of(Entry(number, message))}, UTC).placed()
     return at_hand(placed)
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+import re
 
-from memory_core.asking import is_question
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from memory_core.asking import _LONGEST, _TO_US, _forms, is_question
 
 QUESTIONS = """
 what database do we use
@@ -78,3 +82,41 @@ def test_a_statement_is_none_whatever_it_begins_with(text: str) -> None:
 )
 def test_no_length_takes_long(text: str) -> None:
     assert not is_question(text)
+
+
+def _asks(text: str) -> bool:
+    """Every rule, one after the other."""
+    said = _TO_US.sub("", text).strip()
+    words, start, *ends = _forms()
+    whole = words.match(said) and not re.search(r"[.:;!]\s+\S", said)
+    short = len(said) <= _LONGEST and "\n" not in said
+    asks = whole or start.match(said) or any(end.search(said) for end in ends)
+    return bool(re.search(r"[?？][\W_]*$", said) or (short and asks))
+
+
+_PIECES = st.sampled_from(
+    [
+        "who is ",
+        "on call",
+        "do we",
+        "@remem ",
+        "tell me",
+        "redis",
+        "?",
+        "？",
+        "! ",
+        ". ",
+        "\n",
+        "吗",
+        "か",
+        "나요",
+        "谁是",
+        "。",
+    ]
+)
+
+
+@given(st.lists(_PIECES, max_size=6).map("".join) | st.text())
+@example("x" * 300 + "?")
+def test_a_text_is_asked_only_what_it_could_be(text: str) -> None:
+    assert is_question(text) == _asks(text)

@@ -37,7 +37,7 @@ from memory_core.ledger.memory import MemoryLedger
 from memory_core.ledger.schema import MIGRATIONS
 from memory_core.ledger.sqlite import OpenLedger, SqliteLedger
 from memory_core.ledger.timers import Timer
-from memory_core.ledger.transcript import Line, TranscriptState
+from memory_core.ledger.transcript import Line, Said, TranscriptState
 from memory_core.ledger.usage import Purpose, Usage
 from memory_core.messages import Message
 from tests.memory_core.ledger_values import ANA, START, at, key
@@ -267,10 +267,12 @@ class Agreement(RuleBasedStateMachine):
             for scope in SCOPES[:3]:
                 own = ledger.open(scope)
                 state, lines = self.runner.run(_looked(own))
-                entries = self.runner.run(own.transcript([line.seq for line in lines]))
-                assert [line.seq for line in sorted(lines, key=lambda line: line.seq)] == [e.seq for e in entries]
+                said = self.runner.run(own.transcript([line.seq for line in lines]))
+                assert [line.seq for line in sorted(lines, key=lambda line: line.seq)] == [one.seq for one in said]
+                entries = {one.seq: self.runner.run(own.find(one.key)) for one in said}
+                assert [Said.of(entry) for entry in entries.values() if entry is not None] == list(said)
                 texts = {line.seq: line.text_id for line in lines}
-                told = tuple((texts[one.seq], one) for one in entries)
+                told = tuple((texts[seq], entry) for seq, entry in entries.items() if entry is not None)
                 for text_id, one in told:
                     edition = (one.message.text, one.message.edited_at)
                     assert self.editions.setdefault((kind, text_id), edition) == edition
@@ -302,7 +304,7 @@ async def _state(ledger: ScopeLedger) -> TranscriptState:
 
 async def _outline(ledger: ScopeLedger, after: int, of: Conversation | None) -> tuple[Line, ...]:
     """Without the ids of texts, which each ledger counts in its own way."""
-    return tuple(replace(line, text_id=0) for line in await ledger.transcript_outline(after, of))
+    return tuple(line._replace(text_id=0) for line in await ledger.transcript_outline(after, of))
 
 
 async def _at_once(asked: Iterable[Awaitable[T]]) -> list[T]:

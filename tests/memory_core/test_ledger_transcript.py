@@ -83,7 +83,7 @@ async def test_messages_are_read_by_their_seqs_in_order(ledger: Ledger) -> None:
     await ledger.intake.record([posted(n, f"m{n}") for n in range(1, many + 1)])
     await ledger.intake.record([deleted(3), edited(2, "new", 1)])
     found = await own.transcript([4, 2, 3, 2, 0, -1, 10**6])
-    assert [(entry.seq, entry.message.text) for entry in found] == [(2, "new"), (4, "m4")]
+    assert [(one.seq, one.text) for one in found] == [(2, "new"), (4, "m4")]
     assert await own.transcript([]) == ()
     assert len(await own.transcript(range(many, 0, -1))) == many - 1
 
@@ -95,7 +95,7 @@ async def test_another_scope_sees_nothing(ledger: Ledger) -> None:
         other = ledger.open(scope)
         assert await _numbers(other) == (0, 0)
         assert (await other.transcript_outline(), await other.transcript([1, 2])) == ((), ())
-    assert [entry.message.text for entry in await ledger.open(BUILD).transcript([1, 2])] == ["ours still"]
+    assert [one.text for one in await ledger.open(BUILD).transcript([1, 2])] == ["ours still"]
 
 
 def _spread(count: int) -> list[Posted]:
@@ -110,12 +110,12 @@ async def test_what_an_outline_costs(tmp_path: Path) -> None:
     try:
         await ledger.intake.record(_spread(count))
         own = ledger.open(BUILD)
-        times: dict[str, list[float]] = {"state": [], "outline": [], "100 entries": []}
+        times: dict[str, list[float]] = {"state": [], "outline": [], "100 read": []}
         for _ in range(21):
             for name, ask in (
                 ("state", own.transcript_state()),
                 ("outline", own.transcript_outline()),
-                ("100 entries", own.transcript(range(1, count, max(1, count // 100)))),
+                ("100 read", own.transcript(range(1, count, max(1, count // 100)))),
             ):
                 start = time.perf_counter()
                 await ask

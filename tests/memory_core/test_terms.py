@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memory_core import terms as rules
 from memory_core.pleasantry import is_pleasantry
-from memory_core.script import fold, visible
-from memory_core.terms import _add, _stem, _without_commas, asked, surfaces, terms
+from memory_core.script import _INVISIBLE, fold, visible
+from memory_core.terms import _add, _stem, _without_commas, _word_terms, asked, surfaces, terms
 from memory_core.text import one_line
 from tests.scale import scale
 
@@ -209,6 +210,60 @@ def test_threads_do_not_take_each_others_words() -> None:
     finally:
         sys.setswitchinterval(switching)
     assert all(found == alone for found in together)
+
+
+_WORDS = st.text(st.sampled_from("abstnT1Zü٣²_'’.-/:@#V"), max_size=12)
+_KNOWN = (
+    "don't",
+    "getUserName",
+    "v2.3",
+    "OPS-896",
+    "2026-04-06",
+    "14:30",
+    "foo_bar's",
+    "ana’s",
+    "isn’t",
+    "decisions",
+    "K8S",
+    "whos",
+)
+
+
+def _of_any_word(token: str) -> tuple[str, ...]:
+    """The terms of a word or identifier by the rules alone, without a shorter way for any."""
+    token = rules._TAIL.sub("", token.strip("_").rstrip("."))
+    folded = fold(token)
+    if rules._NUMBER.fullmatch(folded):
+        return rules._number_terms(folded)
+    if folded.endswith(("n't", "n’t")):
+        return ()
+    humps = rules._HUMP.findall(token) if rules._CAMEL.fullmatch(token) else [token]
+    parts = [fold(part) for hump in humps for part in rules._PART.findall(hump.replace("_", " "))]
+    if parts == [folded]:
+        return tuple(filter(None, map(_stem, parts)))
+    if folded[:1] == "v" and rules._NUMBER.fullmatch(folded[1:]):
+        return (folded, folded[1:])
+    return tuple(dict.fromkeys([folded, *filter(None, map(_stem, parts))])) if folded else ()
+
+
+@given(_WORDS | st.sampled_from(_KNOWN) | st.text(st.characters(exclude_categories=["Z", "C"]), max_size=8))
+@settings(max_examples=scale(20_000), deadline=None)
+def test_a_shorter_way_yields_the_same(token: str) -> None:
+    assert _word_terms(token) == _of_any_word(token)
+
+
+@given(st.text() | st.text(st.sampled_from("a…ﬁ\u00ad\u200bＡ½é")))
+def test_what_is_visible_is_told_the_same_way_of_every_text(text: str) -> None:
+    assert visible(text) == _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
+
+
+def test_what_was_forgotten_is_told_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [f"the queue{number} of OPS-{number} is v{number}.0, it's 14:{number}" for number in range(60)]
+    before = [terms(text) for text in texts]
+    rules._TOKENS.cache_clear()
+    monkeypatch.setattr(rules, "_REMEMBERED", 5)
+    assert [terms(text) for text in texts] == before
+    assert len(rules._TOKENS) <= 5
 
 
 @given(st.text(st.sampled_from("ab1Zü.,:/'’-_@# \t\u3000\u00a8\u00ad\n\x1c٣"), max_size=30))
