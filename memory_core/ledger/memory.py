@@ -21,6 +21,7 @@ from memory_core.ledger.rows import us_of
 from memory_core.ledger.transcript import Line, Said, TranscriptState
 from memory_core.ledger.values import Covered, closed_already, out_of_order, storable, stored_plan, utc
 from memory_core.messages import Entry
+from memory_core.store.disk import Disk
 
 
 @dataclass(slots=True)
@@ -182,10 +183,10 @@ class MemoryScopeLedger:
 
 
 class MemoryLedger:
-    """Intake, timers, reports and every scope's ledger, in memory."""
+    """Intake, timers, reports and every scope's ledger, in memory. `opening` is its name; else it gets one."""
 
-    def __init__(self, clock: Clock) -> None:
-        self._book = Book(clock)
+    def __init__(self, clock: Clock, opening: str = "") -> None:
+        self._book = Book(clock, opening or Disk().token())
         self.intake = MemoryIntake(self._book)
         self.timers = MemoryTimers()
         self.reports = MemoryReports(self._book)

@@ -131,7 +131,9 @@ class MemoryIntake:
 
     async def rooms(self, platform: str) -> tuple[tuple[RoomKey, RoomState], ...]:
         """What is known of a platform's rooms, by their keys."""
-        return tuple(sorted((row for row in self._book.rooms.items() if row[0].platform == platform), key=_first))
+        return tuple(
+            sorted((row for row in self._book.rooms.items() if row[0].platform == platform), key=lambda row: row[0])
+        )
 
     async def reached(self, platform: str) -> tuple[Reached, ...]:
         """Where every conversation of a platform stands, by room and thread."""
@@ -141,7 +143,3 @@ class MemoryIntake:
             if place.room.platform == platform
         ]
         return tuple(sorted(found, key=lambda one: (one.conversation.room, one.conversation.thread, one.scope.key)))
-
-
-def _first(row: tuple[RoomKey, RoomState]) -> RoomKey:
-    return row[0]
