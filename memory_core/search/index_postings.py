@@ -4,7 +4,8 @@ A segment is what one update put in: one row per term, so that a large memory is
 every page. A place in it is one number of 64 bits: the number of the unit in the segment, and the position in the
 unit. A term that counts more than once in a unit has its place as often. The places of a row are in the order of
 their units. The segment is named by its first source, whose id is never used again; what a source that goes had of
-it is cut out, and the numbers of the other units stay.
+it is cut out, and the numbers of the other units stay. Segments are not merged: an update writes its own, and
+cuts those whose sources it replaces.
 """
 
 from __future__ import annotations
