@@ -111,7 +111,7 @@ class MemoryIntake:
                 waiting.add(row.scope.key)
         return tuple(self._book.scopes[key] for key in sorted(waiting))
 
-    async def known(self) -> tuple[Scope, ...]:
+    async def known_scopes(self) -> tuple[Scope, ...]:
         """Every scope that anything was ever kept of, by its key."""
         return tuple(scope for _, scope in sorted(self._book.scopes.items()))
 
