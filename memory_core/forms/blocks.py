@@ -139,7 +139,7 @@ def _begins_anew(line: str, level: int) -> bool:
     heading = _heading(line)
     title = (heading[2] or "") if heading else ""
     dated = _BRACKETED.fullmatch(title) or _BARE.fullmatch(title)
-    return bool(_STRUCK.fullmatch(line)) or (heading is not None and (bool(dated) or len(heading[1]) <= level))
+    return is_struck(line) or (heading is not None and (bool(dated) or len(heading[1]) <= level))
 
 
 def is_struck(line: str) -> bool:
@@ -200,7 +200,7 @@ def _ends(line: str, block: Block) -> bool:
     if not line.startswith(("#", "~~[")):
         return False
     heading = _heading(line)
-    return bool(_STRUCK.fullmatch(line)) or (heading is not None and (len(heading[1]) <= max(block.level, 1)))
+    return is_struck(line) or (heading is not None and (len(heading[1]) <= max(block.level, 1)))
 
 
 def _inert(lines: list[str], problems: list[str]) -> list[bool]:
