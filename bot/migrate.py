@@ -146,7 +146,7 @@ async def _would(
 
 async def _move(settings: Settings, tree: Tree, old: Handles, new: Handles, ledger: Ledger) -> Moved:
     """The whole migration, from the look at the pages to the end. Raises RememError."""
-    known = await ledger.intake.known()
+    known = await ledger.intake.known_scopes()
     for scope in known:
         await resume(old.open(scope))
     folder = await asyncio.to_thread(work.backup_folder, tree, old.clock.now())

@@ -87,7 +87,7 @@ class Upkeep:
         """Take what is gone out of every index of search: what a hand removed, and what a stop came between."""
         searches = self._handles.searches
         try:
-            known = await self._intake.known()
+            known = await self._intake.known_scopes()
             for name in await asyncio.to_thread(searches.remove_others, known):
                 _log.info("an index of search that belongs to nobody was removed", file=name)
             kept = await asyncio.to_thread(searches.kept, known)

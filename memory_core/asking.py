@@ -41,7 +41,7 @@ def is_question(text: str) -> bool:
     """Does it ask, with or without a question mark?"""
     said = _TO_US.sub("", text).strip()
     mark = max(said.rfind("?"), said.rfind("？"))
-    if mark >= 0 and _NO_WORD.fullmatch(said, mark):
+    if mark >= 0 and _NO_WORD.fullmatch(said, mark):  # from the last mark on only: a search would try each of many
         return True
     if len(said) > _LONGEST or "\n" in said:
         return False
@@ -49,6 +49,7 @@ def is_question(text: str) -> bool:
     whole = words.match(said) is not None and not re.search(r"[.:;!]\s+\S", said)
     if whole or said.isascii():
         return whole
+    # All other forms are East Asian.
     return any(end.search(said) for end in ends) or bool(chinese_start.match(said))
 
 

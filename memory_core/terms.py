@@ -74,7 +74,7 @@ blocker block|blockers block|db database|repo repository|k8s kubernetes|config c
 _IRREGULAR = dict(pair.split() for pair in _IRREGULAR_TEXT.replace("\n", "").split("|"))
 _STOP_WORDS = frozenset(_STOP_TEXT.split())
 _REMEMBERED = 1 << 16
-"""So many tokens and words."""
+"""Of so many tokens, words and stems each it is remembered what they yield."""
 _ASIDE = (
     r"(?:我|咱|你|他|她|它)们|大家|請問|请问|麻烦|到底|究竟|关于|關於|有没有|是不是|能不能|要不要|一下|"
     r"(?:决定|決定|打算|准备)?(?:使用|采用|選用|选用|选择|用|选|做|是)(?:了|的是|的)?(?=什么|什麼|哪)|了(?=什么|什麼|哪)|"
@@ -121,9 +121,10 @@ def terms(text: str) -> tuple[str, ...]:
 
 
 class _Tokens(dict[str, tuple[str, ...]]):
-    """The terms of what stands between two blanks; no token goes over one, and most are seen again.
+    """The terms of what stands between two blanks, by its text; no token goes over one, and most are seen again.
 
-    Forgotten all at once when they are too many: lru_cache notes every look, which costs more than the look.
+    Forgotten all at once when they are too many: lru_cache notes every look, which costs more than the look. Safe for
+    threads; two may make the same at once.
     """
 
     def __missing__(self, plain: str) -> tuple[str, ...]:
@@ -139,6 +140,7 @@ _TOKENS = _Tokens()
 
 
 def _between_blanks(plain: str) -> tuple[str, ...]:
+    """The terms of what stands between two blanks in a text without paired scripts."""
     word = plain.rstrip(".,;:!?")
     if word.isascii() and word.isalpha():
         return _word_terms(word)

@@ -33,7 +33,6 @@ _TITLE = re.compile(r"#[ \t]+(\d{4}-\d{2}-\d{2}.*)")
 _ACTIVE = re.compile(r" {0,3}(?:`{3,}|~{3,})|<!--")
 _DATED = re.compile(r"(#{3,6}[ \t]+)(?=\[?\d{4}[-/.]\d)")
 _ARCHIVED = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:, score=(\d+))?(?:, page=([^,]+))?(?:, section=([^,]+))?")
-_STRUCK = re.compile(r"~~\[.*~~[ \t]*(?:<!-- .* -->[ \t]*)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +93,6 @@ def is_open(text: str) -> bool:
 def has_fence(block: str) -> bool:
     """Does the block hold a fence or a comment of several lines?"""
     return any(line.inert for line in lines_of(block))
-
-
-def is_struck(line: str) -> bool:
-    """Is the line one that a superseded record left?"""
-    return bool(_STRUCK.fullmatch(line))
 
 
 def with_blocks(text: str, title: str, blocks: Sequence[str]) -> str:

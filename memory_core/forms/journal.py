@@ -40,7 +40,6 @@ _LINE = re.compile(
     r"(?: <!-- (?P<mark>.*?) -->)?(?P<absorbed> \[absorbed\])?[ \t]*"
 )
 
-
 ABSORBED = " [absorbed]"
 """What deep sleep puts behind a line that it took up."""
 
@@ -252,7 +251,7 @@ def _stands(text: str, note: Note, offset: str) -> bool:
 
 def _open(line: str) -> str:
     """A line without the mark that deep sleep puts behind it."""
-    return line.rstrip().removesuffix(" [absorbed]")
+    return line.rstrip().removesuffix(ABSORBED)
 
 
 def _line(note: Note, offset: str) -> str:

@@ -97,9 +97,9 @@ class Record:
     @property
     def identity(self) -> str:
         """16 hexadecimal digits, stable over hits, tags, body and further sources."""
-        said = [source.keys[0] for source in self.sources if source.keys]
-        first = said[0] if said else ""
-        return _identity(first or (self.day.isoformat() if self.day else "undated"), self.title)
+        firsts = [source.keys[0] for source in self.sources if source.keys]
+        stating = firsts[0] if firsts else ""
+        return _identity(stating or (self.day.isoformat() if self.day else "undated"), self.title)
 
     @property
     def label(self) -> str:
@@ -109,7 +109,8 @@ class Record:
 
 @lru_cache(maxsize=4096)  # a look for one record of a page asks all that stand before it
 def _identity(base: str, title: str) -> str:
-    name = title.replace("…", "...")  # what most are cut with; of ASCII all that changes is the case
+    # NFKC makes three dots of the … with which titles are cut, and leaves ASCII as it is.
+    name = title.replace("…", "...")
     name = name.lower() if name.isascii() else unicodedata.normalize("NFKC", title).casefold()
     return hashlib.sha256(f"{base}\n{name}".encode()).hexdigest()[:16]
 

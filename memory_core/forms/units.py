@@ -81,7 +81,7 @@ def _mark(unit: Unit) -> str:
     return f"{hashlib.sha256(unit.text.encode('utf-8', 'replace')).hexdigest()[:12]} {unit.label}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True)  # without slots: `text` is kept in it
 class Units:
     """A page's units in order; `text` is the whole page as it would be disclosed; `problems` are for people."""
 
@@ -90,11 +90,12 @@ class Units:
 
     @cached_property
     def text(self) -> str:
-        """Written when it is asked for: search never does."""
+        """The page as it would be disclosed; written when it is first asked for, which search never does."""
         return render(self.units)
 
 
 REMEMBERED = Remembered[tuple[PageId, Form, str], Units](_REMEMBERED_CHARACTERS)
+"""The units of pages that were asked for last."""
 
 
 def units_of(page: PageId, form: Form, text: str) -> Units:
@@ -109,7 +110,7 @@ def cut(page: PageId, form: Form, text: str) -> Units:
     day = _day_of(page)
     found: list[Unit] = []
     path: tuple[str, ...] = ()
-    at, deepest = 0, 0
+    at, deepest = 0, 0  # no heading of the path is deeper than `deepest`, so that most records leave it as it is
     for placed in ours:
         between, level = text[at : placed.start], max(placed.level, 2)
         if between.strip():

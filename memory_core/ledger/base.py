@@ -126,7 +126,7 @@ class Intake(Protocol):
         """Every scope that has unflushed messages or open plans, for the start of the program."""
         ...
 
-    async def known(self) -> tuple[Scope, ...]:
+    async def known_scopes(self) -> tuple[Scope, ...]:
         """Every scope that anything was ever kept of, by its key."""
         ...
 

@@ -38,8 +38,8 @@ class Row:
 
 
 @dataclass(slots=True)
-class Shelf:
-    """One scope's share, apart from its messages. Hits, marks and changes are kept by a growing number."""
+class ScopeBook:
+    """One scope's part of a Book, apart from its messages. Hits, marks and changes are kept by a growing number."""
 
     cursors: dict[Conversation, int] = field(default_factory=dict)
     open_plans: dict[str, tuple[Plan, Covered]] = field(default_factory=dict)
@@ -78,15 +78,15 @@ class Book:
     early: dict[MessageKey, tuple[Edited, datetime]] = field(default_factory=dict)
     rows: dict[int, Row] = field(default_factory=dict)
     scopes: dict[str, Scope] = field(default_factory=dict)
-    shelves: dict[str, Shelf] = field(default_factory=dict)
+    by_scope: dict[str, ScopeBook] = field(default_factory=dict)
     rooms: dict[RoomKey, RoomState] = field(default_factory=dict)
     heard: dict[tuple[str, Conversation], MessageKey | None] = field(default_factory=dict)
     reports: dict[tuple[str, str], deque[tuple[int, Report]]] = field(default_factory=dict)
     """By scope and model, each with its number."""
 
-    def shelf(self, scope_key: str) -> Shelf:
-        """The scope's share."""
-        return self.shelves.setdefault(scope_key, Shelf())
+    def of(self, scope_key: str) -> ScopeBook:
+        """The scope's part."""
+        return self.by_scope.setdefault(scope_key, ScopeBook())
 
     def number(self) -> int:
         """The next number of a hit, mark or change."""
@@ -95,7 +95,7 @@ class Book:
 
     def note_change(self, scope_key: str, change: Changed) -> None:
         """Keep the newest change of each message."""
-        changes = self.shelf(scope_key).changes
+        changes = self.of(scope_key).changes
         for number in [number for number, earlier in changes.items() if earlier.message == change.message]:
             del changes[number]
         changes[self.number()] = change
@@ -104,7 +104,7 @@ class Book:
         """Give a message the place behind all others."""
         row, self.last_seq = self.rows.pop(seq), self.last_seq + 1
         self.rows[self.last_seq] = row
-        self.shelf(row.scope.key).arrived = self.last_seq
+        self.of(row.scope.key).arrived = self.last_seq
         self.known[row.message.key].seq = self.last_seq
         event = EventKey(row.message.key)
         if self.events.get(event) == seq:
@@ -121,13 +121,13 @@ class Book:
 
     def state(self, scope_key: str) -> TranscriptState:
         """How far the scope's transcript came, how often it was revised, and by whom."""
-        shelf = self.shelf(scope_key)
-        written = shelf.arrived or shelf.revised
-        return TranscriptState(shelf.arrived, shelf.revised, (Opening(self.opening),) if written else ())
+        own = self.of(scope_key)
+        written = own.arrived or own.revised
+        return TranscriptState(own.arrived, own.revised, (Opening(self.opening),) if written else ())
 
     def revise(self, scope_key: str) -> None:
         """Note that a kept text of the scope was edited, deleted or erased."""
-        self.shelf(scope_key).revised += 1
+        self.of(scope_key).revised += 1
 
     def expire(self) -> None:
         """Drop edits whose message did not come in time."""

@@ -27,7 +27,7 @@ class MemoryScopeUsage:
         """Keep one run."""
         usage = replace(usage, model=storable(usage.model))
         place = (usage.day, usage.purpose, usage.model)
-        sums = self._book.shelf(self.scope.key).usage
+        sums = self._book.of(self.scope.key).usage
         sums[place] = _added(sums.get(place, Spent(*place)), usage)
         self._book.scopes[self.scope.key] = self.scope
         if report := report_of(usage):
@@ -36,7 +36,7 @@ class MemoryScopeUsage:
 
     async def spent(self, since: date) -> tuple[Spent, ...]:
         """What was used on `since` and after, by day, purpose and model."""
-        sums = self._book.shelf(self.scope.key).usage.values()
+        sums = self._book.of(self.scope.key).usage.values()
         return tuple(sorted((spent for spent in sums if spent.day >= since), key=_order))
 
 

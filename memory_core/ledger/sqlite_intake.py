@@ -95,7 +95,7 @@ class SqliteIntake:
 
         return await self._worker.run(work)
 
-    async def known(self) -> tuple[Scope, ...]:
+    async def known_scopes(self) -> tuple[Scope, ...]:
         """Every scope that anything was ever kept of, by its key. Raises LedgerFailed."""
         rows = await self._worker.run(
             lambda database: database.rows("SELECT scope, owner FROM scopes ORDER BY scope", ())

@@ -11,22 +11,14 @@ from dataclasses import replace
 from datetime import datetime
 
 from memory_core.ids import Conversation, MessageKey, PageId, RoomKey, Scope
+from memory_core.ledger import sqlite_plans as plans
 from memory_core.ledger.base import Changed, Context, Hit, Plan, WayBack
 from memory_core.ledger.database import Database
-from memory_core.ledger.rows import (
-    ENTRY,
-    entry_of,
-    keep_scope,
-    moment_of,
-    plan_cursors,
-    plan_of,
-    plan_text,
-    us_of,
-)
+from memory_core.ledger.rows import ENTRY, entry_of, keep_scope, moment_of, us_of
 from memory_core.ledger.sqlite_transcript import outline, revise, said, state
 from memory_core.ledger.sqlite_usage import SqliteScopeUsage
 from memory_core.ledger.transcript import Line, Said, TranscriptState
-from memory_core.ledger.values import Covered, closed_already, out_of_order, storable, stored_plan
+from memory_core.ledger.values import Covered, closed_already, out_of_order, storable
 from memory_core.ledger.worker import Worker
 from memory_core.messages import Entry
 
@@ -40,8 +32,6 @@ _SPENT = """scope = ? AND owed = 0 AND sent_us < ? AND seq <= (SELECT cursor FRO
     WHERE c.scope = messages.scope AND c.room = messages.room AND c.thread = messages.thread)"""
 _SPENT_TEXTS = f"id IN (SELECT text_id FROM messages WHERE {_SPENT})"  # noqa: S608
 _DELETE_SPENT = f"DELETE FROM messages WHERE {_SPENT}"  # noqa: S608
-
-
 _KEEP_WAY_BACK = """UPDATE written SET text_id = ?1, after_plan = (
     SELECT id FROM plans WHERE scope = ?2 AND closed = 1) WHERE scope = ?2 AND message = ?3"""
 _WAYS_BACK = """SELECT w.message, w.page, w.after_plan, t.text FROM written w CROSS JOIN texts t ON t.id = w.text_id
@@ -81,7 +71,6 @@ class SqliteScopeLedger:
 
     async def conversations(self) -> tuple[Conversation, ...]:
         """Every conversation of the scope that has messages, sorted by their text form. Raises LedgerFailed."""
-
         return await self._places(_CONVERSATIONS)
 
     async def unflushed(self) -> tuple[Conversation, ...]:
@@ -135,33 +124,32 @@ class SqliteScopeLedger:
         covered = self._handed_out
 
         def work(database: Database) -> None:
-            if self._is_closed(database, plan):
+            if plans.is_closed(database, self._key, plan):
                 raise closed_already(plan)
             keep_scope(database, self._scope)
-            self._put_plan(database, plan, covered, closed=False)
+            plans.put(database, self._key, plan, covered, closed=False)
 
         await self._worker.run(work, self._key)
 
     async def open_plans(self) -> tuple[Plan, ...]:
         """Plans that were saved and not closed, oldest first. Raises LedgerFailed."""
-        return await self._worker.run(lambda database: self._plans(database, closed=False), self._key)
+        return await self._worker.run(lambda database: plans.read(database, self._key, closed=False), self._key)
 
     async def last_plan(self) -> Plan | None:
         """The newest closed plan; None where there is none. Raises LedgerFailed."""
-        plans = await self._worker.run(lambda database: self._plans(database, closed=True), self._key)
-        return plans[0] if plans else None
+        found = await self._worker.run(lambda database: plans.read(database, self._key, closed=True), self._key)
+        return found[0] if found else None
 
     async def close_plan(self, plan: Plan) -> None:
         """Keep the plan as the last one, move its cursors, forget what it covers. Raises LedgerFailed."""
         handed_out = self._handed_out
 
         def work(database: Database) -> None:
-            if self._is_closed(database, plan):
+            if plans.is_closed(database, self._key, plan):
                 return
-            row = database.row("SELECT hit, mark, change FROM plans WHERE scope = ? AND id = ?", (self._key, plan.id))
-            covered = Covered(*row) if row is not None else handed_out
-            self._drop_last_plan(database)
-            self._put_plan(database, plan, covered, closed=True)
+            covered = plans.covered_by(database, self._key, plan) or handed_out
+            plans.drop_last(database, self._key)
+            plans.put(database, self._key, plan, covered, closed=True)
             self._move(database, plan.cursors)
             self._forget(database, covered)
 
@@ -281,48 +269,6 @@ class SqliteScopeLedger:
             return erased
 
         return await self._worker.run(work, self._key, must_purge=True)
-
-    def _is_closed(self, database: Database, plan: Plan) -> bool:
-        found = database.row("SELECT 1 FROM plans WHERE scope = ? AND id = ? AND closed = 1", (self._key, plan.id))
-        return found is not None
-
-    def _plans(self, database: Database, *, closed: bool) -> tuple[Plan, ...]:
-        rows = database.rows(
-            """SELECT p.id, p.number, t.text, p.cursors FROM plans p CROSS JOIN texts t ON t.id = p.text_id
-                WHERE p.scope = ? AND p.closed = ? ORDER BY p.place""",
-            (self._key, closed),
-        )
-        return tuple(map(plan_of, rows))
-
-    def _put_plan(self, database: Database, plan: Plan, covered: Covered, *, closed: bool) -> None:
-        """Write a plan; one that is there under its id is replaced in its place."""
-        plan = stored_plan(plan)
-        row = database.row("SELECT text_id FROM plans WHERE scope = ? AND id = ?", (self._key, plan.id))
-        if row is not None:
-            database.empty_texts(self._key, "id = ?", (row[0],))
-        database.run(
-            """INSERT INTO plans (scope, id, number, text_id, cursors, closed, hit, mark, change)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (scope, id) DO UPDATE SET number = excluded.number,
-                text_id = excluded.text_id, cursors = excluded.cursors, closed = excluded.closed,
-                hit = excluded.hit, mark = excluded.mark, change = excluded.change""",
-            (
-                self._key,
-                plan.id,
-                plan.number,
-                database.put_text(self._key, plan_text(plan)),
-                plan_cursors(plan),
-                closed,
-                covered.hit,
-                covered.mark,
-                covered.change,
-            ),
-        )
-
-    def _drop_last_plan(self, database: Database) -> None:
-        database.empty_texts(
-            self._key, "id IN (SELECT text_id FROM plans WHERE scope = ? AND closed = 1)", (self._key,)
-        )
-        database.run("DELETE FROM plans WHERE scope = ? AND closed = 1", (self._key,))
 
     def _move(self, database: Database, cursors: Mapping[Conversation, int]) -> None:
         for conversation, seq in cursors.items():

@@ -30,10 +30,11 @@ SMALLEST_TOKENS = 24
 """Less room than this is not worth a cut text: the line that says so would take all of it."""
 OVER_BUDGET = "it does not fit into the budget"
 _LONG_CHARACTERS = 400
+"""A text from this length on is remembered by its hash, not itself."""
 _NAMED = 200
 _COUNTED = Remembered[tuple[Hashable, str | bytes], int](1_000_000)
-"""The tokens of texts, of so many characters together, long ones by their hash: some pages and parts of a thousand
-groups, in some three megabytes."""
+"""The tokens of texts, by them or their hashes, which have so many characters together: some pages and parts of a
+thousand groups, in some three megabytes."""
 _MISSES = 40
 """After so many units in a row that do not fit, the rest is not tried."""
 
@@ -65,11 +66,11 @@ class Because:
 
 
 def count(counter: Counter, text: str) -> int:
-    """The tokens of `text`; remembered, a long text by its hash: a page may be large."""
+    """The tokens of `text`, remembered where the counter can be a key."""
     if not isinstance(counter, Hashable):
         return counter.count(text)
-    known = text if len(text) < _LONG_CHARACTERS else hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
-    return _COUNTED.get((counter, known), len(known), lambda: counter.count(text))
+    key = text if len(text) < _LONG_CHARACTERS else hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+    return _COUNTED.get((counter, key), len(key), lambda: counter.count(text))
 
 
 def fit(

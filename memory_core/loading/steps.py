@@ -155,7 +155,7 @@ def _by_search(view: View, tally: Tally, page: PageText, parts: Units, because: 
     )
     rest = [unit for number, unit in enumerate(parts.units) if number not in places]
     if rest:
-        tokens = tally.counter.count("\n".join(unit.text for unit in rest))
+        tokens = count(tally.counter, "\n".join(unit.text for unit in rest))
         tally.leave(page.page, counted(len(rest), "part without a match"), "a page of P2 is read by search", tokens)
     how = f"{len(hits)} of {len(parts.units)} parts match" if hits else "no part matches, newest first"
     because = replace(because, why=f"{because.why}; {how}")

@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass, replace
 
 from memory_core.forms import archive, sections
-from memory_core.forms.blocks import lines_of
+from memory_core.forms.blocks import is_struck, lines_of
 from memory_core.forms.records import PlacedRecord, Record, on_page, render
 from memory_core.ids import PageId
 from memory_core.layouts import Form
@@ -158,7 +158,7 @@ def _without_struck(text: str, start: int, end: int) -> tuple[str, list[tuple[st
     kept: list[str] = []
     at = start
     for line in part.splitlines(keepends=True):
-        if archive.is_struck(line.rstrip("\n")):
+        if is_struck(line.rstrip("\n")):
             gone.append((line.rstrip("\n"), sections.section_at(text, at)))
         else:
             kept.append(line)

@@ -12,8 +12,8 @@ from datetime import datetime
 from typing import Literal, TypeAlias
 
 from memory_core.forms import heartbeat, journal
-from memory_core.forms.archive import is_struck, missing, with_blocks, without_blocks
-from memory_core.forms.blocks import lines_of, newline_of
+from memory_core.forms.archive import missing, with_blocks, without_blocks
+from memory_core.forms.blocks import is_struck, lines_of, newline_of
 from memory_core.forms.records import Record, insert, insert_all, parse
 from memory_core.ids import PageId
 from memory_core.layouts import Form

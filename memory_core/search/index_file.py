@@ -30,9 +30,9 @@ from memory_core.ranking import Question, best
 from memory_core.search.hits import Hit
 from memory_core.search.index_meta import keep, meta, one_moment, require
 from memory_core.search.index_place import IndexPlace
-from memory_core.search.index_postings import POSTINGS, Gone, Standing, cut, places_of
+from memory_core.search.index_postings import POSTINGS, Extent, NewSegment, places_of, take_away
+from memory_core.search.index_reading import LastReading
 from memory_core.search.index_rows import UNIT, UnitRow, spot_row, unit_row
-from memory_core.search.index_shelf import Shelving
 from memory_core.search.parts import part_of
 from memory_core.search.sources import Source
 from memory_core.store.base import State
@@ -61,12 +61,12 @@ _PUT_UNIT = f"INSERT INTO units VALUES (?, ?{', ?' * len(UNIT.split(','))})"  # 
 _UNITS = f"SELECT {UNIT} FROM units WHERE source = ?"  # noqa: S608
 _PUT_SOURCE = """INSERT INTO sources (place, page, mark, sha256, spots, terms, segment, first, units)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"""
-_STANDS = "SELECT segment, first, units, terms FROM sources WHERE id = ?"
+_EXTENT = "SELECT segment, first, units, terms FROM sources WHERE id = ?"
 _BUSY_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class Contents:
     """What the index holds: the mark of every source by its place, the state of the transcript, its `version`."""
 
     marks: Mapping[str, str]
@@ -87,14 +87,14 @@ class IndexFile:
         self._made_by = made_by
         self._token = (disk or Disk()).token
         self._connection: sqlite3.Connection | None = None
-        self._shelving = Shelving()
+        self._last_reading = LastReading()
         self._rests: State | None = None
         """How the file was left when `rest` closed it."""
         self._lock = threading.Lock()
 
-    def known(self) -> Known:
+    def contents(self) -> Contents:
         """What it holds now."""
-        return self._tried(self._known)
+        return self._tried(self._contents)
 
     def update(
         self, gone: Collection[str], new: Iterable[Source], transcript: TranscriptState, as_of: str | None = None
@@ -150,7 +150,7 @@ class IndexFile:
     @property
     def units(self) -> int:
         """Of so many units something is kept in memory."""
-        return self._shelving.units
+        return self._last_reading.units
 
     @property
     def is_kept(self) -> bool:
@@ -202,7 +202,7 @@ class IndexFile:
         for setting in _SETTINGS:
             connection.execute(f"PRAGMA {setting}")
         if not rested:
-            self._shelving.clear()
+            self._last_reading.clear()
             self._look_over(connection)
         made_by = meta(connection, "made_by")
         if made_by not in (self._made_by, ""):
@@ -225,17 +225,17 @@ class IndexFile:
             with suppress(sqlite3.Error):
                 self._connection.close()
         self._connection = self._rests = None
-        self._shelving.clear()
+        self._last_reading.clear()
 
     def _remove(self) -> None:
         if self._place is not None:
             with suppress(OSError, StoreFailed):
                 self._place.remove()
 
-    def _known(self, connection: sqlite3.Connection) -> Known:
+    def _contents(self, connection: sqlite3.Connection) -> Contents:
         version = meta(connection, "version")  # first: what changes meanwhile is another version
         marks = dict(connection.execute("SELECT place, mark FROM sources"))
-        return Known(marks, TranscriptState.of(meta(connection, "transcript")), version)
+        return Contents(marks, TranscriptState.of(meta(connection, "transcript")), version)
 
     def _update(
         self,
@@ -268,32 +268,32 @@ class IndexFile:
 
     def _take_away(self, connection: sqlite3.Connection, sources: Sequence[int]) -> set[UnitRow]:
         """Remove sources with all that is known of them; the units that went."""
-        went, gone = set[UnitRow](), list[Gone]()
+        went, gone = set[UnitRow](), list[Extent]()
         for source in sources:
             went.update(connection.execute(_UNITS, (source,)))
-            segment, first, units, terms = connection.execute(_STANDS, (source,)).fetchone()
-            gone.append(Gone(segment, first, units, terms.split("\n") if terms else ()))
+            segment, first, units, terms = connection.execute(_EXTENT, (source,)).fetchone()
+            gone.append(Extent(segment, first, units, terms.split("\n") if terms else ()))
             connection.execute("DELETE FROM units WHERE source = ?", (source,))
             connection.execute("DELETE FROM sources WHERE id = ?", (source,))
-        cut(connection, gone)
+        take_away(connection, gone)
         return went
 
     def _put(self, connection: sqlite3.Connection, new: Sequence[Source]) -> Iterator[Sequence[UnitRow]]:
         """Add sources; the units of each in turn. When all were taken, their terms are written as one segment."""
-        standing, segment = Standing(), 0
+        segment, name = NewSegment(), 0
         for source in new:
-            placed = tuple(source.placed())
-            parts, first = [part_of(one) for one in placed], standing.units
-            spots, terms = json.dumps([spot_row(part.spot) for part in parts]), "\n".join(standing.take(parts))
+            placed, first = tuple(source.placed()), segment.units
+            parts = [part_of(one) for one in placed]
+            spots, terms = json.dumps([spot_row(part.spot) for part in parts]), "\n".join(segment.add(parts))
             told = (source.place, source.page, source.mark, placed[0].sha256 if placed else "", spots, terms)
-            row = connection.execute(_PUT_SOURCE, (*told, segment, first, len(parts))).lastrowid or 0
-            if not segment:
-                segment = row
+            row = connection.execute(_PUT_SOURCE, (*told, name, first, len(parts))).lastrowid or 0
+            if not name:  # the id of the first source, which is known only now
+                name = row
                 connection.execute("UPDATE sources SET segment = id WHERE id = ?", (row,))
             written = [unit_row(one) for one in placed]
             connection.executemany(_PUT_UNIT, [(row, at, *unit) for at, unit in enumerate(written)])
             yield written
-        standing.keep(connection, segment)
+        segment.write(connection, name)
 
     def _ranked(
         self,
@@ -303,22 +303,22 @@ class IndexFile:
         most: int,
         meant: Vector | None,
     ) -> tuple[Hit, ...]:
-        shelved = self._shelving.of(connection)
-        places = places_of(connection, shelved.numbers, asked)
-        sources, talks = shelved.sources, shelved.talks
-        allowed = {source for source, (page, _) in shelved.pages.items() if wanted(page)}
+        reading = self._last_reading.of(connection)
+        places = places_of(connection, reading.numbers, asked)
+        sources, talks = reading.sources, reading.talks
+        allowed = {source for source, (page, _) in reading.pages.items() if wanted(page)}
 
         def fits(number: int, holds: bool) -> bool:
             return (holds or sources[number] in talks) and sources[number] in allowed
 
         by_meaning = meant is not None and self._vectors is not None
-        words = best(shelved.shelf, places, asked, len(sources) if by_meaning else most, fits)
+        words = best(reading.shelf, places, asked, len(sources) if by_meaning else most, fits)
         first = [(number, score.value, score, 0) for number, score in words]
         if meant is not None and self._vectors is not None:
-            nearest = self._vectors.order(connection, meant, shelved.start, shelved.shelf.first)
+            nearest = self._vectors.order(connection, meant, reading.start, reading.shelf.first)
             nearest = tuple(number for number in nearest if sources[number] in allowed)
             first = self._vectors.fused(dict(words), nearest, most)
-        placed = shelved.placed(connection, [number for number, *_ in first])
+        placed = reading.placed(connection, [number for number, *_ in first])
         return tuple(
             Hit(placed[number], number, value, score.shared, score.kin, score.value, near)
             for number, value, score, near in first

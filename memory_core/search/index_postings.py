@@ -2,8 +2,10 @@
 
 A segment is what one update put in: one row per term, so that a large memory is a few rows per word, not one for
 every page. A place in it is one number of 64 bits: the number of the unit in the segment, and the position in the
-unit. A term that counts more than once in a unit has its place as often. The segment is named by its first source,
-whose id is never used again.
+unit. A term that counts more than once in a unit has its place as often. The places of a row are in the order of
+their units. The segment is named by its first source, whose id is never used again; what a source that goes had of
+it is cut out, and the numbers of the other units stay. Segments are not merged: an update writes its own, and
+cuts those whose sources it replaces.
 """
 
 from __future__ import annotations
@@ -28,24 +30,25 @@ POSTINGS = """CREATE TABLE IF NOT EXISTS postings (
 ) WITHOUT ROWID"""
 
 Numbers: TypeAlias = Mapping[int, "array[int]"]
-"""Of every segment the number of each of its units."""
+"""Of every segment: the number in the index of each of its units (search/index_reading.py)."""
 
 _POSITION_BITS = 32
-_UNIT = 1 if sys.byteorder == "little" else 0
+_UNIT_HALF = 1 if sys.byteorder == "little" else 0
 """Which half of a place tells the unit."""
 _MOST_TERMS = 400
 """How many terms one statement asks for."""
 
 
-class Standing:
-    """Where the terms of new units stand; what becomes a segment."""
+class NewSegment:
+    """Where the terms of new units stand, put together before it is written."""
 
     def __init__(self) -> None:
         self._found: defaultdict[str, array[int]] = defaultdict(partial(array, "Q"))
         self.units = 0
+        """So many units are in it: the next one has this number."""
 
-    def take(self, parts: Sequence[Part]) -> set[str]:
-        """Add units; their terms.
+    def add(self, parts: Sequence[Part]) -> set[str]:
+        """Add units; their terms are the answer.
 
         Between two runs, and in one that is not joined, a position is left out, so that no pair is made of what does
         not stand together.
@@ -65,14 +68,14 @@ class Standing:
         self.units += len(parts)
         return own
 
-    def keep(self, connection: sqlite3.Connection, segment: int) -> None:
-        """Write them, in the order of their key: a tree that is filled from one end is not split and mended."""
+    def write(self, connection: sqlite3.Connection, segment: int) -> None:
+        """Write it under its name, in the order of the key: a tree that is filled from one end is not split again."""
         rows = ((term, segment, self._found[term]) for term in sorted(self._found))
         connection.executemany("INSERT INTO postings VALUES (?, ?, ?)", rows)
 
 
-class Gone(NamedTuple):
-    """Units of a source that goes: of which segment, the first and how many, and their terms."""
+class Extent(NamedTuple):
+    """What of the postings is a source's own: so many `units` of a segment from its `first` on, and their terms."""
 
     segment: int
     first: int
@@ -80,8 +83,8 @@ class Gone(NamedTuple):
     terms: Sequence[str]
 
 
-def cut(connection: sqlite3.Connection, gone: Collection[Gone]) -> None:
-    """Take the places of units away; a term that stands nowhere else in their segment has no row left."""
+def take_away(connection: sqlite3.Connection, gone: Collection[Extent]) -> None:
+    """Remove the places of sources that go; a term that stands nowhere else in their segment has no row left."""
     spans: defaultdict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)
     for segment, first, units, terms in gone:
         span = first << _POSITION_BITS, (first + units) << _POSITION_BITS
@@ -107,7 +110,7 @@ def places_of(connection: sqlite3.Connection, numbers: Numbers, asked: Question)
     pairs = pairs_of(asked.terms)
     paired = frozenset(term for pair in pairs for term in pair)
     for term, segment, places in _rows_of(connection, tuple(dict.fromkeys((*asked.terms, *asked.kin)))):
-        units = array("I", places)[_UNIT::2]
+        units = array("I", places)[_UNIT_HALF::2]
         counts.setdefault(term, Counter()).update(map(numbers[segment].__getitem__, units))
         if term in paired:
             stands.setdefault(term, {})[segment] = array("Q", places)

@@ -72,18 +72,18 @@ class Part(NamedTuple):
 def part_of(placed: Placed) -> Part:
     """A unit as ranking sees it."""
     unit = placed.unit
-    text, day = unit.body, unit.day
+    body, day = unit.body, unit.day
     title = Run(terms(unit.title), _TITLE if unit.record else 1) if unit.title else _NOTHING
-    own = terms(_body(unit, said=placed.message is not None))
+    own = terms(_searched(unit, said=placed.message is not None))
     words = Run(terms(unit.words), joined=False) if unit.words else _NOTHING
     spot = Spot(
         len(title.terms) + len(own),
         placed.talk or unit.record or "\n".join((placed.page, *unit.context)),
         placed.at if placed.at is not None or day is None else float(day.toordinal()),
         _speaker(unit.said_by),
-        text.endswith(QUESTION),
-        _NUMBER.search(text) is not None,
-        _names_a_time(text, own),
+        body.endswith(QUESTION),
+        _NUMBER.search(body) is not None,
+        _names_a_time(body, own),
     )
     return Part(spot, (title, Run(own), words))
 
@@ -126,8 +126,8 @@ def at_hand(placed: Sequence[Placed]) -> AtHand:
     return AtHand(shelf([part.spot for part in parts]), parts)
 
 
-def _body(unit: Unit, *, said: bool) -> str:
-    """What of a unit is searched besides its title; of what was `said` who said it, not at what time of the day."""
+def _searched(unit: Unit, *, said: bool) -> str:
+    """What of a unit is searched besides title and tags; of what was `said` who said it, not at what time of day."""
     if said:
         return f"{unit.said_by}: {unit.body}"
     return f"{unit.body} {unit.source}" if unit.record else unit.text

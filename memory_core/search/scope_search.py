@@ -27,7 +27,7 @@ from memory_core.layouts import Layout, Table
 from memory_core.ledger.base import ScopeLedger
 from memory_core.ledger.transcript import TranscriptState
 from memory_core.search.hits import Hit, distinct
-from memory_core.search.index_file import IndexFile, Known
+from memory_core.search.index_file import Contents, IndexFile
 from memory_core.search.index_meta import Moved
 from memory_core.search.parts import Placed
 from memory_core.search.question import question
@@ -117,7 +117,7 @@ class ScopeSearch:
                     as_of = await self._catch_up(opened, missed, checked=tries < _TRIES)
                     done = await asyncio.to_thread(self._at_work, work, opened.file, as_of)
                 except Moved:
-                    opened.known, tries = None, tries + 1
+                    opened.contents, tries = None, tries + 1
                     continue
                 unread += missed
                 self._searches.used(self._store.scope, opened)
@@ -137,23 +137,23 @@ class ScopeSearch:
     async def _catch_up(self, opened: Opened, unread: list[str], *, checked: bool) -> str | None:
         """The version that holds what is there now; None where it is not `checked` that it stays so. Raises Moved."""
         states, transcript = await self._store.states(), await self._ledger.transcript_state()
-        known = opened.known
-        if known is None:
-            known = await asyncio.to_thread(opened.file.known)
+        before = opened.contents
+        if before is None:
+            before = await asyncio.to_thread(opened.file.contents)
         pages = searchable(self._table, states)
-        new = await self._pages(pages, states, known.marks, unread)
-        here: set[str] = {page for page in pages if known.marks.get(page) == mark_of(states[page])}
-        here |= await self._talks(known, transcript, new)
-        gone = known.marks.keys() - here
-        opened.known = known
-        if new or gone or transcript != known.transcript:
-            opened.known = None  # until it is known what stands there
-            as_of, holds = (known.version, transcript) if checked else (None, _UNSURE)
+        new = await self._pages(pages, states, before.marks, unread)
+        here: set[str] = {page for page in pages if before.marks.get(page) == mark_of(states[page])}
+        here |= await self._talks(before, transcript, new)
+        gone = before.marks.keys() - here
+        opened.contents = before
+        if new or gone or transcript != before.transcript:
+            opened.contents = None  # until it is known what stands there
+            as_of, holds = (before.version, transcript) if checked else (None, _UNSURE)
             await asyncio.to_thread(opened.file.update, gone, new, holds, as_of)
-            opened.known = await asyncio.to_thread(opened.file.known)
+            opened.contents = await asyncio.to_thread(opened.file.contents)
         if unread and len(unread) == len(pages):
             raise StoreFailed(unread[0])
-        return opened.known.version if checked else None
+        return opened.contents.version if checked else None
 
     async def _pages(
         self, pages: Sequence[PageId], states: Mapping[PageId, State], marks: Mapping[str, str], unread: list[str]
@@ -176,19 +176,19 @@ class ScopeSearch:
                 new.append(page_source(read, form, mark + unsure))
         return new
 
-    async def _talks(self, known: Known, transcript: TranscriptState, new: list[Source]) -> set[str]:
+    async def _talks(self, before: Contents, transcript: TranscriptState, new: list[Source]) -> set[str]:
         """The places of all that was said; pieces that the index does not have as they are now are added to `new`.
 
         As long as nothing that was said was changed, only what came since is looked at.
         """
-        marks = {place: mark for place, mark in known.marks.items() if is_talk(place)}
-        if transcript == known.transcript:
+        marks = {place: mark for place, mark in before.marks.items() if is_talk(place)}
+        if transcript == before.transcript:
             return set(marks)
-        if transcript.follows(known.transcript) and transcript.revised == known.transcript.revised:
-            talk = await self._since(known.transcript.arrived, marks)
+        if transcript.follows(before.transcript) and transcript.revised == before.transcript.revised:
+            talk = await self._since(before.transcript.arrived, marks)
             here = {*marks, *(piece.place for piece in talk)}
         else:
-            marks = marks if transcript.follows(known.transcript) else {}
+            marks = marks if transcript.follows(before.transcript) else {}
             talk = pieces(await self._ledger.transcript_outline())
             here = {piece.place for piece in talk}
         new += await self._read(piece for piece in talk if marks.get(piece.place) != piece.mark)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from memory_core.ids import GroupScope, Scope
 from memory_core.lock import PROGRAM
-from memory_core.search.index_file import IndexFile, Known
+from memory_core.search.index_file import Contents, IndexFile
 from memory_core.search.index_place import JOURNAL, IndexPlace
 from memory_core.store.disk import Disk
 from memory_core.store.tree import Tree
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 FOLDER = PROGRAM / "search"
 """Where the indexes are; they may be thrown away at any time."""
 _OPEN_FILES = 64
-_KNOWN_UNITS = 1 << 17
+_KEPT_UNITS = 1 << 17
 """Of so many units what ranking must know is kept in memory, some 300 bytes each."""
 
 
 class Searches:
     """The indexes of all scopes, the least recently used ones closed. `meaning`: search by meaning too.
 
-    What is known of a closed one is kept, as far as `_KNOWN_UNITS` go: its version tells whether it still holds.
+    What is known of a closed one is kept, as far as `_KEPT_UNITS` go: its version tells whether it still holds.
     """
 
     def __init__(self, tree: Tree | None = None, meaning: Meaning | None = None) -> None:
@@ -70,7 +70,7 @@ class Searches:
         if self._open.get(scope.key) is opened:
             self._units += opened.file.units - opened.units
             opened.units = opened.file.units
-        while self._units > _KNOWN_UNITS and len(self._open) > 1:
+        while self._units > _KEPT_UNITS and len(self._open) > 1:
             self._forget(next(iter(self._open)))
 
     def now_ns(self) -> int:
@@ -141,12 +141,13 @@ class Searches:
 
 @dataclass(slots=True)
 class Opened:
-    """The index of a scope, what made it, and what it is known to hold. `units`: of so many something is kept."""
+    """The index of a scope, what made it, and its contents, where they are known. `units`: of so many units something
+    is kept in memory."""
 
     file: IndexFile
     made_by: str
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    known: Known | None = None
+    contents: Contents | None = None
     units: int = 0
 
 

@@ -28,7 +28,7 @@ _PAUSE_US = PAUSE // timedelta(microseconds=1)
 PIECE = 64
 TALK = PageId("talk")
 """What results name as the page of what was said; it is no page that could be opened."""
-_SAID = ":"
+_TALK_PREFIX = ":"
 """How the places of talk begin; no page is called so."""
 _UNSEARCHED = frozenset({Form.STATE, Form.INDEX})
 _DAY_SECONDS = 86_400
@@ -70,7 +70,7 @@ class Begun:
 
 def last_begun(marks: Mapping[str, str], conversation: Conversation) -> Begun | None:
     """The last piece of the conversation of those whose marks are known; None for a new one."""
-    head = f"{_SAID}{conversation}/"
+    head = f"{_TALK_PREFIX}{conversation}/"
     last = max((place for place in marks if place.startswith(head) and "/" not in place[len(head) :]), default="")
     return Begun(int(last[len(head) :]), marks[last].rpartition(" ")[0]) if last else None
 
@@ -87,7 +87,9 @@ def mark_of(state: State) -> str:
 
 def page_source(read: PageText, form: Form, mark: str) -> Source:
     """A page as a source."""
-    taken_apart = cut if form is Form.ARCHIVE else units_of  # an archive is not loaded as well
+    taken_apart = (
+        cut if form is Form.ARCHIVE else units_of
+    )  # loading, for which units are remembered, reads no archive
 
     def placed() -> Iterator[Placed]:
         units = taken_apart(read.page, form, read.text).units
@@ -98,7 +100,7 @@ def page_source(read: PageText, form: Form, mark: str) -> Source:
 
 def is_talk(place: str) -> bool:
     """Is it a piece of talk, not a page?"""
-    return place.startswith(_SAID)
+    return place.startswith(_TALK_PREFIX)
 
 
 def pieces(lines: Sequence[Line], begun: Begun | None = None) -> tuple[Piece, ...]:
@@ -144,18 +146,19 @@ def _talks(lines: Iterable[Line]) -> Iterator[list[Line]]:
 
 
 def _is_elsewhere(line: Line, before: Line) -> bool:
-    """Most lines of one outline share their conversation as one object, which is sooner seen."""
+    """Do they stand in different conversations? Most lines of one outline share theirs as one object: sooner seen."""
     return line.conversation is not before.conversation and line.conversation != before.conversation
 
 
 def _place(line: Line) -> str:
-    return f"{_SAID}{line.conversation}/{line.seq:012}"
+    return f"{_TALK_PREFIX}{line.conversation}/{line.seq:012}"
 
 
 def _line(one: Said, talk: str, zone: tzinfo) -> Placed:
     """One message, as a journal's line would tell it. Its day is the scope's; what was said has no title."""
-    at, told = one.sent_at.astimezone(zone), _INDENTED.join(filter(None, map(str.strip, one.text.split("\n"))))
+    at = one.sent_at.astimezone(zone)
     day, source = day_in(zone, at), f"@{one.author_name}, {at.hour:02}:{at.minute:02}"
+    told = _INDENTED.join(filter(None, map(str.strip, one.text.split("\n"))))
     unit = Unit(
         text=f"- {told} ({source})",
         context=_context(day),

@@ -13,8 +13,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import date
 
-from memory_core.forms.archive import Archived, has_fence, is_open, is_sound, is_struck
-from memory_core.forms.blocks import lines_of
+from memory_core.forms.archive import Archived, has_fence, is_open, is_sound
+from memory_core.forms.blocks import is_struck, lines_of
 from memory_core.forms.escape import escape_comment
 from memory_core.forms.marks import marked
 from memory_core.forms.records import Record, parse, render, struck

@@ -36,7 +36,7 @@ from rich.console import Console
 from rich.table import Table
 
 from memory_core import terms
-from memory_core.forms import blocks, record_values, records, units
+from memory_core.forms import blocks, record_reading, record_values, units
 from memory_core.forms.records import render
 from memory_core.gate import OpenIndex, open_index
 from memory_core.search import parts, sources
@@ -51,7 +51,7 @@ _PART = re.compile(r"^## ", re.MULTILINE)
 
 _REMEMBERED = (
     *(terms._TOKENS, terms._word_terms, terms._stem, parts._speaker, sources._context),
-    *(units.REMEMBERED, records._parse, records._parse_short, records._read),
+    *(units.REMEMBERED, record_reading._parse, record_reading._parse_short, record_reading._read),
     *(record_values._identity, record_values.source_name, blocks.day_of),
 )
 

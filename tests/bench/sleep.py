@@ -33,7 +33,7 @@ from memory_core import lexicon
 from memory_core.clock import Clock, ManualClock
 from memory_core.flush import sameness
 from memory_core.forms import heartbeat as heartbeats
-from memory_core.forms import journal, records
+from memory_core.forms import journal, record_reading, records
 from memory_core.handle import Handle, Handles
 from memory_core.ids import GroupScope, scope_of_key
 from memory_core.layouts import APM, HEARTBEAT, Form
@@ -131,7 +131,13 @@ def _parsed(form: Form, page: PageText) -> int:
 
 def forget() -> None:
     """Nothing of what was read is in mind any more."""
-    for one in (records._parse, records._parse_short, records._read, sameness.words, lines.read_day):
+    for one in (
+        record_reading._parse,
+        record_reading._parse_short,
+        record_reading._read,
+        sameness.words,
+        lines.read_day,
+    ):
         one.cache_clear()
 
 

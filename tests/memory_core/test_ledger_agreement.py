@@ -330,7 +330,7 @@ async def _all_of(ledger: Ledger) -> list[object]:
         ledger.timers.due(at(3)),
         ledger.timers.next_due(),
         ledger.reports.latest(),
-        ledger.intake.known(),
+        ledger.intake.known_scopes(),
     ]
     for scope in SCOPES:
         own = ledger.open(scope)

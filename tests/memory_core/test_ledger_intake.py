@@ -268,7 +268,7 @@ async def test_every_scope_stays_known_when_nothing_of_it_waits(ledger: Ledger) 
     await ledger.intake.record([posted("M1", "hi", scope=dm), posted("M2", "ho")])
     await ledger.open(GroupScope("other")).save_plan(Plan("1.0", 1, "{}"))
     await ledger.open(GroupScope("other")).close_plan(Plan("1.0", 1, "{}"))
-    assert await ledger.intake.known() == (dm, BUILD, GroupScope("other"))
+    assert await ledger.intake.known_scopes() == (dm, BUILD, GroupScope("other"))
 
 
 @pytest.mark.asyncio

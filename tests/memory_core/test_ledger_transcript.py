@@ -15,6 +15,7 @@ from memory_core.clock import ManualClock
 from memory_core.ids import Conversation, DirectScope, GroupScope, PersonKey, RoomKey
 from memory_core.ledger.base import Posted, ScopeLedger
 from memory_core.ledger.memory import MemoryLedger
+from memory_core.ledger.rows import us_of
 from memory_core.ledger.sqlite import OpenLedger, SqliteLedger
 from tests.memory_core.ledger_values import BUILD, MAIN, ROOM, START, at, deleted, edited, posted
 from tests.scale import scale
@@ -69,7 +70,7 @@ async def test_the_outline_is_what_has_its_text_and_names_every_edition(ledger: 
     await ledger.intake.record([posted("S", place=_SIDE), posted(7, scope=OTHERS[0])])
     before = await own.transcript_outline()
     assert [(line.conversation, line.seq) for line in before] == [(_SIDE, 4), (MAIN, 1), (MAIN, 2), (MAIN, 3)]
-    assert [line.sent_at for line in before] == [START, at(1), at(2), at(3)]
+    assert [line.sent_us for line in before] == list(map(us_of, (START, at(1), at(2), at(3))))
     await ledger.intake.record([edited(1, "new", 5), deleted(2)])
     after = await own.transcript_outline()
     assert [line.seq for line in after] == [4, 1, 3]

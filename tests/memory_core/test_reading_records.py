@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from memory_core.candidates import Value
 from memory_core.forms import blocks as reading
-from memory_core.forms import records, units
+from memory_core.forms import record_reading, units
 from memory_core.forms.blocks import Block, blocks, day_of, lines_of
 from memory_core.forms.escape import escape, escape_comment
 from memory_core.forms.record_values import Record, Source
-from memory_core.forms.records import parse, render
+from memory_core.forms.records import on_page, parse, render
 from memory_core.forms.units import Unit, cut
 from memory_core.ids import MessageKey, PageId
 from memory_core.layouts import Form
@@ -53,7 +53,7 @@ PAGES = st.tuples(st.lists(LINES, max_size=24), st.sampled_from(["\n", "\r\n"]))
 @settings(max_examples=scale(6000))
 @given(PIECES | st.text())
 @example(" two  blanks ")
-def test_flat(text: str) -> None:
+def test_a_text_without_controls_is_made_flat_as_any_other(text: str) -> None:
     assert flat(text) == " ".join(_CONTROL.sub(" ", text).split())
 
 
@@ -62,7 +62,7 @@ def test_flat(text: str) -> None:
 @example("a\n# b")
 @example("2026-04-06")
 @example("٣٣٣٣-1")
-def test_escape(text: str) -> None:
+def test_a_line_is_escaped_as_if_each_were_looked_at(text: str) -> None:
     def line_by_line() -> Iterator[str]:
         for line in text.split("\n"):
             rest = line.lstrip(" \t").lstrip("\\")
@@ -75,7 +75,9 @@ def test_escape(text: str) -> None:
 @given(st.lists(st.lists(PIECES, max_size=2), max_size=2), PIECES, st.none() | st.dates())
 @example([], "Ana's choice: ﬁrst…", None)
 @example([[], ["slack:T1:C9:1.1"]], "CUT… off", date(2026, 4, 6))
-def test_identity(keys: list[list[str]], title: str, day: date | None) -> None:
+def test_an_ascii_title_has_the_identity_of_its_normal_form(
+    keys: list[list[str]], title: str, day: date | None
+) -> None:
     record = Record(day, title, sources=tuple(Source(keys=tuple(map(MessageKey, of))) for of in keys))
     first = next((key for of in keys for key in of), None) or (day.isoformat() if day else "undated")
     name = unicodedata.normalize("NFKC", record.title).casefold()
@@ -85,7 +87,7 @@ def test_identity(keys: list[list[str]], title: str, day: date | None) -> None:
 
 @settings(max_examples=scale(3000))
 @given(st.from_regex(r"#{0,7}[ \t\x0b\xa0]{0,2}(?:a[ \t\x0b\xa0]{0,2}){0,2}", fullmatch=True))
-def test_heading(line: str) -> None:
+def test_a_heading_is_read_without_the_blanks_at_its_end(line: str) -> None:
     found, expected = reading._heading(line), _HEADING.fullmatch(line)
     assert (found is None) == (expected is None)
     if found and expected:
@@ -93,31 +95,31 @@ def test_heading(line: str) -> None:
 
 
 @settings(max_examples=scale(3000))
-@given(st.sampled_from(sorted(records._OURS)), PIECES | st.text())
-def test_field_of_our_own_form(head: str, value: str) -> None:
-    found = records._FIELD.fullmatch(f"{head}: {value}")
+@given(st.sampled_from(sorted(record_reading._OURS)), PIECES | st.text())
+def test_a_field_of_our_own_form_says_what_it_says_to_the_pattern(head: str, value: str) -> None:
+    found = record_reading._FIELD.fullmatch(f"{head}: {value}")
     assert found is not None
-    assert (found[1].lower(), found[2]) == (records._OURS[head], value)
+    assert (found[1].lower(), found[2]) == (record_reading._OURS[head], value)
 
 
 def test_every_field_that_is_written_is_of_our_own_form() -> None:
     source = Source("slack:T1:U2", "ana", "#build", "2026-04-06 14:02", (MessageKey("slack:T1:C9:1.1"),))
     texts = ("a", "b"), date(2026, 4, 6), 1, Value.LOW, (source,), False, ("old",), ("other",), "2026-09-01, score=41"
     _, *lines = render(Record(date(2026, 4, 6), "title", "body", *texts)).splitlines()
-    assert [line.partition(": ")[0] for line in lines if line.partition(": ")[0] not in records._OURS] == []
-    assert len(lines) == len(records._KNOWN)
+    assert [line.partition(": ")[0] for line in lines if line.partition(": ")[0] not in record_reading._OURS] == []
+    assert len(lines) == len(record_reading._KNOWN)
 
 
 @settings(max_examples=scale(3000))
 @given(st.from_regex(r"\d{4}-\d\d-\d\d", fullmatch=True).filter(str.isascii) | st.dates().map(date.isoformat))
-def test_day(text: str) -> None:
-    assert records._day(text) == day_of(*text.split("-"))
+def test_a_day_in_the_iso_form_is_the_day_of_its_numbers(text: str) -> None:
+    assert record_reading._day(text) == day_of(*text.split("-"))
 
 
 @settings(max_examples=scale(6000), deadline=None)
 @given(st.lists(st.sampled_from(["```", "````", " ~~~ x", "    ~~~", "<!-- a", "b -->", "<!-- -->", "```a`", "x"])))
 @example(["~~~", "```", "~~~", "<!--"])
-def test_inert(lines: list[str]) -> None:
+def test_only_lines_that_may_open_a_fence_or_comment_are_looked_at(lines: list[str]) -> None:
     marks, open_at = [False] * len(lines), list[int]()
     at = 0
     while at < len(lines):
@@ -159,7 +161,7 @@ def _line_by_line(text: str, problems: list[str]) -> Iterator[Block]:
 @given(PAGES)
 @example("[2026-03-03] a\n  more\nno more\n  nor this\n[2026-03-04] b")
 @example("## Two\n```\n## [2026-04-06] fenced\n```\n- [2026-03-03] a\n  \n\n## [2026-04-06] Dated\n- [ ] todo\n\n")
-def test_blocks(text: str) -> None:
+def test_blocks_by_runs_of_lines_are_those_line_by_line(text: str) -> None:
     problems, expected = list[str](), list[str]()
     assert list(blocks(text, problems)) == list(_line_by_line(text, expected))
     assert problems == expected
@@ -169,7 +171,7 @@ def _each_alone(page: PageId, form: Form, text: str) -> Iterator[Unit]:
     """The units of a page with records, the path of headings told anew for each of them."""
     path: tuple[str, ...] = ()
     at = 0
-    for placed in records.on_page(text, form):
+    for placed in on_page(text, form):
         if units._is_ours(placed.record):
             plain = units._Plain(None, path)
             yield from plain.units(text[at : placed.start])
@@ -185,7 +187,7 @@ def _each_alone(page: PageId, form: Form, text: str) -> Iterator[Unit]:
     "# A\n### C\n#### [2026-04-06] x\n- Body: x\n#### [2026-04-05] x\n### [2026-04-04] y\n## [2026-04-03] z\nt",
     Form.ADDED,
 )
-def test_units(text: str, form: Form) -> None:
+def test_units_have_the_headings_that_each_would_be_given_alone(text: str, form: Form) -> None:
     found = cut(PageId("page"), form, text)
     assert list(found.units) == list(_each_alone(PageId("page"), form, text))
     assert found.text == units.render(found.units)

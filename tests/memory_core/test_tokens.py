@@ -51,6 +51,6 @@ def test_versions_are_named_by_the_disk() -> None:
     versions = []
     for _ in range(2):
         index.update((), (), TranscriptState())
-        versions.append(index.known().version)
+        versions.append(index.contents().version)
     assert versions == [f"{1:016x}", f"{2:016x}"]
     index.close()

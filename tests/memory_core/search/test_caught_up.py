@@ -96,10 +96,10 @@ async def _asked(handle: Handle, searches: Searches, words: str) -> tuple[tuple[
     """The hits, and the marks of all that was said."""
     search = ScopeSearch(handle.store, handle.ledger, handle.layout, searches, UTC)
     hits = await search.find(words, [], lambda page: True)
-    known = await asyncio.to_thread(search._opened().file.known)
+    contents = await asyncio.to_thread(search._opened().file.contents)
     if searches is not handle.searches:
         await asyncio.to_thread(searches.close)
-    return hits, {place: mark for place, mark in known.marks.items() if is_talk(place)}
+    return hits, {place: mark for place, mark in contents.marks.items() if is_talk(place)}
 
 
 def _told(hit: Hit) -> Hit:

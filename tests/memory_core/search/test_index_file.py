@@ -142,7 +142,7 @@ def test_an_index_that_was_caught_up_is_one_that_was_made_anew(states: list[list
     every = lambda page: True  # noqa: E731
     for asked in (words, SAID):
         assert caught_up.search(question(asked), every, 99) == anew.search(question(asked), every, 99)
-    assert caught_up.known() == anew.known()
+    assert caught_up.contents() == anew.contents()
 
 
 def test_what_is_not_wanted_is_no_hit() -> None:

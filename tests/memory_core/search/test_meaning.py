@@ -109,7 +109,7 @@ def test_an_index_that_was_caught_up_is_one_that_was_made_anew(
     caught_up, anew = (IndexFile(None, "test", Vectors(embedder)) for _ in range(2))
     caught_up.update((), before, NOTHING)
     _filled(caught_up, embedder)
-    caught_up.update(caught_up.known().marks.keys() - {one.place for one in after}, after, NOTHING)
+    caught_up.update(caught_up.contents().marks.keys() - {one.place for one in after}, after, NOTHING)
     _filled(caught_up, embedder)
     anew.update((), after, NOTHING)
     _filled(anew, embedder)

@@ -43,17 +43,17 @@ async def test_only_the_last_used_files_are_open_and_all_are_known(
             one.put("project", f"# Project\n\n- {scope.name} runs on redis\n", scope)
             assert await one.finds("redis", scope)
         assert [_is_open(one, scope) for scope in SCOPES] == [False, False, False, True, True]
-        before = {scope: one.handles.searches._open[scope.key].file._shelving._shelved for scope in SCOPES}
+        before = {scope: one.handles.searches._open[scope.key].file._last_reading._reading for scope in SCOPES}
         for scope in SCOPES:
             assert await one.finds("redis", scope) == [f"- {scope.name} runs on redis"]
-            after = one.handles.searches._open[scope.key].file._shelving._shelved
+            after = one.handles.searches._open[scope.key].file._last_reading._reading
             assert after is before[scope], "nothing was made anew"
         assert one.handles.searches._units == len(SCOPES)
 
 
 @pytest.mark.asyncio
 async def test_what_is_known_of_the_indexes_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(searches, "_KNOWN_UNITS", 25)
+    monkeypatch.setattr(searches, "_KEPT_UNITS", 25)
     async with memory(tmp_path) as one:
         for scope in SCOPES:
             one.put("project", "# Project\n\n" + "".join(f"- redis number {at}\n" for at in range(10)), scope)
@@ -116,7 +116,7 @@ async def test_closed_indexes_find_what_one_that_is_made_anew_finds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
     monkeypatch.setattr(searches, "_OPEN_FILES", 2)
-    monkeypatch.setattr(searches, "_KNOWN_UNITS", 30)
+    monkeypatch.setattr(searches, "_KEPT_UNITS", 30)
     monkeypatch.setattr(base, "TICK_NS", 0)  # every writing of a page here has a length of its own
     done: list[str] = []
     async with memory(tmp_path) as one:

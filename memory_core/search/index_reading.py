@@ -1,7 +1,11 @@
-"""The reading side of a search index (search/index_file.py): its units ready for questions, and the best of them.
+"""The reading side of a search index (search/index_file.py): its units ready for questions. Blocking.
 
 What every question needs of all units is made once for a version of the index and kept until another one is read;
-what an unchanged source has of it is kept still longer. It holds no text of a unit. Blocking.
+what an unchanged source has of it is kept still longer. It holds no text of a unit.
+
+A unit is numbered three times: in its source, where it is stored; in the segment of the postings that it came with;
+and in the whole index, the sources in the order of their places, which is how ranking knows it. Only this last one is
+called its number without more; it is another one in the next version, so it is stored nowhere.
 """
 
 from __future__ import annotations
@@ -24,12 +28,13 @@ from memory_core.search.parts import Placed
 from memory_core.search.sources import TALK
 
 _BITS = 24
+"""So many bits tell a unit of its source, which has fewer."""
 _UNITS = f"""SELECT value, source, {UNIT} FROM json_each(?)
 CROSS JOIN units ON source = value >> {_BITS} AND number = value & {(1 << _BITS) - 1}"""  # noqa: S608  # our own constant
 
 
 @dataclass(frozen=True, slots=True)
-class Shelved:
+class Reading:
     """What every question needs, as of one version: the shelf, and which numbers belong to which source."""
 
     version: str
@@ -37,7 +42,6 @@ class Shelved:
     start: Mapping[int, int]
     """The number of each source's first unit."""
     numbers: Numbers
-    """Of every segment of the postings the number of each unit."""
     sources: Sequence[int]
     """Of every number its source."""
     pages: Mapping[int, tuple[PageId, str]]
@@ -58,28 +62,28 @@ class Shelved:
         }
 
 
-class Shelving:
-    """The shelf of the version that was read last."""
+class LastReading:
+    """The reading of the version that was asked for last."""
 
     def __init__(self) -> None:
-        self._shelved: Shelved | None = None
-        # Of the last shelf, by source and its mark: most stay as they are. A copy of the file that somebody put back
+        self._reading: Reading | None = None
+        # Of the last reading, by source and mark: most stay as they are. A copy of the file that somebody put back
         # may have another source under the same number.
         self._spots: dict[tuple[int, str], list[Spot]] = {}
 
     @property
     def units(self) -> int:
         """Of so many units something is kept."""
-        return len(self._shelved.sources) if self._shelved is not None else 0
+        return len(self._reading.sources) if self._reading is not None else 0
 
     def clear(self) -> None:
         """Keep nothing."""
-        self._shelved, self._spots = None, {}
+        self._reading, self._spots = None, {}
 
-    def of(self, connection: sqlite3.Connection) -> Shelved:
-        """The shelf of this version, kept until the next."""
+    def of(self, connection: sqlite3.Connection) -> Reading:
+        """The reading of this version, kept until the next."""
         version = meta(connection, "version")
-        if self._shelved is None or self._shelved.version != version:
+        if self._reading is None or self._reading.version != version:
             before, self._spots = self._spots, {}
             spots: list[Spot] = []
             start: dict[int, int] = {}
@@ -96,8 +100,8 @@ class Shelving:
                 spots += own
                 sources += [row] * len(own)
             talks = frozenset(source for source, (page, _) in pages.items() if page == TALK)
-            self._shelved = Shelved(version, shelf(spots), start, dict(numbers), sources, pages, talks)
-        return self._shelved
+            self._reading = Reading(version, shelf(spots), start, dict(numbers), sources, pages, talks)
+        return self._reading
 
 
 def _number(numbers: array[int], first: int, start: int, units: int) -> None:
