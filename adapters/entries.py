@@ -36,23 +36,30 @@ class Entry:
 class Entries:
     """Reads `file`; `header` fills with the fields beside the list as they come by.
 
-    `hear` gets every byte once, for a fingerprint. What is no such JSON raises BadInput.
+    `hear` gets every byte once, for a fingerprint. What is no such JSON raises BadInput: a file that does not even
+    begin like it is named as what it is not, with what is `accepted`; another one with the place where it breaks.
     """
 
-    def __init__(self, file: BinaryIO, name: str, listed: str, hear: Callable[[bytes], object] = len) -> None:
+    def __init__(
+        self, file: BinaryIO, name: str, listed: str, accepted: str, hear: Callable[[bytes], object] = len
+    ) -> None:
         self.header: dict[str, object] = {}
-        self._file, self._name, self._listed, self._hear = file, name, listed, hear
+        self._file, self._name, self._listed, self._accepted, self._hear = file, name, listed, accepted, hear
+        self._begun = False
         self._decode = codecs.getincrementaldecoder("utf-8")()
         self._json = json.JSONDecoder()
         self._text, self._at, self._bytes, self._ended = "", 0, 0, False
 
     def __iter__(self) -> Iterator[Entry]:
         self._skip("\ufeff")
+        if (first := self._next()) != "{":
+            raise self._broken(f"it begins with {first!r}" if first else "it is empty")
         self._expect("{")
         more = self._next() != "}"
         while more:
             field = self._value()
             self._expect(":")
+            self._begun = True
             if field == self._listed and self._next() == "[":
                 yield from self._list()
             else:
@@ -128,8 +135,10 @@ class Entries:
         try:
             text = self._decode.decode(piece, final=self._ended)
         except UnicodeDecodeError:
-            raise self._broken("it is no UTF-8") from None
+            raise self._broken("it is no UTF-8 text") from None
         self._text, self._at = self._text[self._at :] + text, 0
 
     def _broken(self, why: str) -> BadInput:
+        if not self._begun:
+            return BadInput(f"{self._name} is no JSON object ({why}); give {self._accepted}.")
         return BadInput(f"{self._name} is broken at byte {self._bytes} ({why}); export it again.")

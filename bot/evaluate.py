@@ -29,6 +29,7 @@ from memory_core.extract import RulesExtractor
 from memory_core.flush.bars import checked
 from memory_core.ids import DirectScope, GroupScope, PersonKey, Scope
 from memory_core.ledger.usage import Purpose
+from memory_core.text import counted
 from memory_core.tokens import load_counter
 
 BESIDE = 4
@@ -59,7 +60,8 @@ class Bill:
         unknown = len(self.runs) - len(known)
         cost = f", ${sum(known):.4f}" if known else ""
         return (
-            f"{len(self.runs)} requests, {tokens:,} tokens{cost}{f', {unknown} of unknown price' if unknown else ''}"
+            f"{counted(len(self.runs), 'request')}, {tokens:,} tokens{cost}"
+            f"{f', {unknown} of unknown price' if unknown else ''}"
         )
 
 
@@ -148,7 +150,9 @@ async def by_model(settings: Settings, conversations: Sequence[Labelled]) -> Mea
     async with picked.memory:
         result = await measured(settings.memory_model or settings.model, extractor, conversations, BESIDE)
     result.notes.append(spent.line())
-    result.notes.append(f"the rules had to read {rules.asked} of {len(conversations)} conversations in its place")
+    result.notes.append(
+        f"the rules had to read {rules.asked} of {counted(len(conversations), 'conversation')} in its place"
+    )
     return result
 
 
@@ -180,7 +184,7 @@ def _print(console: Console, result: Measured) -> None:
     proposals = (f"{score.open_found} of {score.open_found + score.open_missed}" for score in _halves(result))
     console.print(f"Open proposals seen as such: {' and '.join(proposals)} (kept-out, tuned half).")
     if result.failed:
-        console.print(f"{result.failed} conversations had no answer and are left out of the figures.")
+        console.print(f"Left out of the figures: {counted(result.failed, 'conversation without an answer')}.")
     for note in result.notes:
         console.print(f"{note[:1].upper()}{note[1:]}.")
 

@@ -108,7 +108,7 @@ def open_history(path: Path, bot: str = "") -> History:
     """The file as a history. `bot`: the name or id of the bot's account in it. Blocking. Raises BadInput for what is
     none."""
     if not path.exists():
-        raise BadInput(f"There is no {path}; give a Slack export (ZIP) or a JSON file of DiscordChatExporter.")
+        raise BadInput(f"There is no {path}; give a Slack export (ZIP), or what DiscordChatExporter wrote.")
     if path.is_file() and (zipfile.is_zipfile(path) or path.suffix.lower() == ".zip"):
         from adapters.slack.history import SlackHistory
 
@@ -311,7 +311,7 @@ def listing(history: History) -> list[str]:
             found.said(message, gone=history.is_gone(message.author))
         lines.append(f"  {room.title or room.key.native} ({room.key.native}): {_held(found)}")
     if len(history.rooms) > LISTED:
-        lines.append(f"  … and {len(history.rooms) - LISTED} rooms more")
+        lines.append(f"  … and {numbered(len(history.rooms) - LISTED, 'more room')}")
     lines += [f"  left out: {one}" for one in history.skipped]
     example = history.rooms[0].title.removeprefix("#") if history.rooms else "general"
     lines.append(
@@ -343,10 +343,9 @@ def summary(history: History, done: Sequence[Imported], figures: Figures, worksp
 
 def _held(found: Counted) -> str:
     days = f" of {found.first:%Y-%m-%d} to {found.last:%Y-%m-%d}" if found.first and found.last else ""
-    people = "1 person" if len(found.people) == 1 else f"{len(found.people)} people"
     said = [
         f"{numbered(found.messages, 'message')}{days}",
-        people,
+        numbered(len(found.people), "person", "people"),
         numbered(len(found.threads), "thread"),
         f"{numbered(found.attachments, 'attachment')} noted",
         f"{found.bots} by bots (context, no source)",

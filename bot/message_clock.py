@@ -22,11 +22,13 @@ from datetime import datetime, timedelta, tzinfo
 from itertools import islice
 from typing import Protocol, TypeAlias
 
+from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from adapters.messages import Incoming
 from bot.schedule import Schedule
 from memory_core.clock import ManualClock, next_day
+from memory_core.text import counted
 
 SILENCE = timedelta(days=400)
 """After so long without a message nothing is left that could still age: no rule of sleep looks further back."""
@@ -73,7 +75,7 @@ class Figures:
 
     def text(self) -> str:
         """The summary, for people."""
-        return f"{self.messages} messages, {self.known} of them known before; {self.times()}"
+        return f"{counted(self.messages, 'message')}, {self.known} of them known before; {self.times()}"
 
     def times(self) -> str:
         """How long it took, and what took how much of it; the pace is that of what was not known before."""
@@ -148,8 +150,19 @@ async def time_passes(schedule: Schedule, clock: ManualClock, until: datetime) -
 
 @contextmanager
 def progress_bar(what: str, *, quiet: bool) -> Iterator[Moved]:
-    """A progress bar on standard error; the block gets the function that moves it."""
+    """A progress bar on standard error; the block gets the function that moves it, and shows it from the first move
+    on: what is refused before that is said without a bar.
+    """
     columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, disable=quiet) as progress:
-        task = progress.add_task(what, total=None)
-        yield lambda done, total: progress.update(task, completed=done, total=total)
+    progress = Progress(*columns, console=Console(stderr=True), disable=quiet)
+    task = progress.add_task(what, total=None)
+
+    def moved(done: int, total: int) -> None:
+        progress.update(task, completed=done, total=total)
+        progress.start()
+
+    try:
+        yield moved
+    finally:
+        if progress.live.is_started:
+            progress.stop()

@@ -35,6 +35,7 @@ from memory_core.migration.plan import Planned, plan_scope
 from memory_core.scopes import scopes_in
 from memory_core.store.disk import Disk
 from memory_core.store.tree import Tree
+from memory_core.text import counted
 from memory_core.workspace import KEY, require
 
 COULD_NOT = 2
@@ -243,7 +244,7 @@ def _counts(plans: Sequence[tuple[Scope, Planned]]) -> dict[str, int]:
     total: Counter[str] = Counter()
     for _, one in plans:
         total.update(one.after.counts)
-        total.update({"files new or changed": len(one.contents), "files removed": len(one.removes)})
+        total.update({"file new or changed": len(one.contents), "file removed": len(one.removes)})
     return dict(total)
 
 
@@ -254,7 +255,7 @@ def told(moved: Moved) -> list[str]:
             f"A migration from {moved.old} to {moved.new} was interrupted. `remem migrate --to {moved.new} --yes` "
             f"finishes it; the pages as they were stand in {moved.backup}."
         ]
-    counts = ", ".join(f"{number} {what}" for what, number in moved.counts.items() if number) or "nothing to move"
+    counts = ", ".join(counted(number, what) for what, number in moved.counts.items() if number) or "nothing to move"
     if not moved.done:
         return [
             *moved.lines,
@@ -263,7 +264,7 @@ def told(moved: Moved) -> list[str]:
             "saves can then no longer be undone.",
         ]
     head = "The interrupted migration was finished" if moved.resumed else counts
-    copies = f" ({moved.copies} files, copied before anything was changed)" if moved.copies else ""
+    copies = f" ({counted(moved.copies, 'file')}, copied before anything was changed)" if moved.copies else ""
     return [
         *moved.lines,
         f"From {moved.old} to {moved.new}: {head}.",

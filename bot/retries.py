@@ -19,6 +19,7 @@ from memory_core.errors import LedgerError
 from memory_core.flush.engine import Receipt
 from memory_core.flush.plans import reach_of
 from memory_core.ids import Conversation, Scope
+from memory_core.text import counted
 
 TRIES = 3
 BACK_OFF_S = (60.0, 300.0)
@@ -60,7 +61,8 @@ class Retries:
         if failed is None:
             return ""
         kept = "it stands in the journal as it was said" if failed.tries >= TRIES else "it is kept"
-        return f"what was said could not be read through ({failed.tries} tries); {kept}, and I try again"
+        tries = counted(failed.tries, "try", "tries")
+        return f"what was said could not be read through ({tries}); {kept}, and I try again"
 
     async def note(self, scope: Scope, receipt: Receipt) -> None:
         """Take account of how a flush ended; a failed one is tried again later."""

@@ -134,7 +134,7 @@ async def run_platforms(settings: Settings) -> None:
     def connected(app: App) -> list[Adapter]:
         found = platforms(settings, app)
         _log.info(
-            "remem runs",
+            "remem starts",
             workspace=str(settings.workspace),
             platforms=sorted(one.platform for one in found),
             layout=settings.layout,

@@ -23,6 +23,7 @@ from memory_core.names import Names
 from memory_core.scopes import GROUPS
 from memory_core.session import Session
 from memory_core.store.tree import Tree as Files
+from memory_core.text import counted
 from memory_core.workspace import require
 
 NAMED = 8
@@ -93,7 +94,7 @@ def tree(message: str, disclosure: Disclosure) -> Tree:
     if disclosure.left_out:
         left = root.add("[yellow]left out[/yellow]")
         for one in disclosure.left_out:
-            left.add(f"{escape(one.page)}, {escape(one.what)}: {one.tokens} tokens ({escape(one.why)})")
+            left.add(f"{escape(one.page)}, {escape(one.what)}: {counted(one.tokens, 'token')} ({escape(one.why)})")
     for note in disclosure.notes:
         root.add(f"[red]note[/red] {escape(note)}")
     root.add(f"[bold]{disclosure.tokens} of {disclosure.budget_tokens} tokens[/bold]")
@@ -103,4 +104,6 @@ def tree(message: str, disclosure: Disclosure) -> Tree:
 def _loaded(part: Loaded) -> str:
     priority = f" {part.priority.name}" if part.priority is not None else ""
     cut = ", cut" if part.cut else ""
-    return f"[bold]{escape(part.page)}[/bold]{priority}: {part.tokens} tokens{cut}; why: {escape(part.why)}"
+    return (
+        f"[bold]{escape(part.page)}[/bold]{priority}: {counted(part.tokens, 'token')}{cut}; why: {escape(part.why)}"
+    )

@@ -16,7 +16,7 @@ from memory_core.forms.records import Record
 from memory_core.handle import Handle
 from memory_core.ids import PageId
 from memory_core.layouts import Kind
-from memory_core.text import one_line
+from memory_core.text import counted, one_line
 from memory_core.zone import zone_of
 
 TOPIC_BUTTON = "purpose-topic"
@@ -106,7 +106,9 @@ def attached(text: str, attachments: Sequence[Attachment]) -> str:
 
 
 def _attachment(one: Attachment) -> str:
-    facts = ", ".join(fact for fact in (one.media_type, f"{one.size_bytes} bytes" if one.size_bytes else "") if fact)
+    facts = ", ".join(
+        fact for fact in (one.media_type, counted(one.size_bytes, "byte") if one.size_bytes else "") if fact
+    )
     head = f"[attached: {one_line(one.name, 100)}" + (f" ({facts})" if facts else "") + "]"
     if not one.text:
         return head

@@ -241,7 +241,7 @@ def status_text(status: Status) -> str:
 
 def _page_size(size: PageSize) -> str:
     over = " (over its budget)" if size.budget_lines is not None and size.lines > size.budget_lines else ""
-    return f"{size.page} {size.lines} lines/{size.tokens} tokens{over}"
+    return f"{size.page} {counted(size.lines, 'line')}/{counted(size.tokens, 'token')}{over}"
 
 
 def why_text(disclosure: Disclosure | None) -> str:
@@ -256,7 +256,7 @@ def why_text(disclosure: Disclosure | None) -> str:
     lines += [_why_loaded(part) for part in disclosure.loaded]
     lines += [_why_left(part) for part in disclosure.left_out]
     held = f"the session holds {disclosure.spent_tokens} of {disclosure.budget_tokens}"
-    lines.append(f"- in all {disclosure.tokens} tokens; {held}")
+    lines.append(f"- in all {counted(disclosure.tokens, 'token')}; {held}")
     return "\n".join([*lines, *(f"- note: {note}" for note in disclosure.notes)])
 
 
@@ -269,11 +269,12 @@ def _steps(disclosure: Disclosure) -> list[tuple[Step, str]]:
 
 def _why_loaded(part: Loaded) -> str:
     priority = f" ({part.priority.name})" if part.priority is not None else ""
-    return f"- {part.step}: {part.page}{priority}, {part.tokens} tokens{', cut' if part.cut else ''}: {part.why}"
+    size = counted(part.tokens, "token") + (", cut" if part.cut else "")
+    return f"- {part.step}: {part.page}{priority}, {size}: {part.why}"
 
 
 def _why_left(part: LeftOut) -> str:
-    return f"- left out: {part.page}, {part.what}, {part.tokens} tokens: {part.why}"
+    return f"- left out: {part.page}, {part.what}, {counted(part.tokens, 'token')}: {part.why}"
 
 
 def search_text(words: str, found: Sequence[Found]) -> str:
@@ -311,7 +312,7 @@ def page_text(page: PageId, text: str) -> str:
     if len(shown) > SHOWN_CHARACTERS:
         left = len(shown) - SHOWN_CHARACTERS
         cut = shown[:SHOWN_CHARACTERS]
-        shown = f"{cut}\n… ({left} more characters; `/remem search` finds what stands there)"
+        shown = f"{cut}\n… ({counted(left, 'more character')}; `/remem search` finds what stands there)"
     return f"{page}:\n{shown}" if shown else f"{page} is empty."
 
 

@@ -10,6 +10,7 @@ from datetime import datetime, tzinfo
 from types import MappingProxyType
 
 from memory_core.sleep.report import SAID, Report, Stage
+from memory_core.text import counted
 
 TOLD = 8
 """So many lines about single records a chat gets; the rest is counted."""
@@ -38,7 +39,7 @@ def slept_text(report: Report, most: int = TOLD) -> str:
     if report.nothing:
         head = f"{name}: nothing to do."
     else:
-        done = ", ".join(f"{number} {what}" for number, what in _counts(report) if number) or "small repairs"
+        done = ", ".join(what for number, what in _counts(report) if number) or "small repairs"
         number = f" (no. {report.number})" if report.number else ""
         head = f"{name}{number}: {done}; in {_places(report.pages)}."
     more = [f"… and {len(told) - most} more"] if len(told) > most else []
@@ -47,23 +48,21 @@ def slept_text(report: Report, most: int = TOLD) -> str:
 
 def _places(pages: Sequence[str]) -> str:
     """The pages by name, of very many (a long history was imported) the first, and how many more there are."""
-    named = [*pages[:PLACES], f"{len(pages) - PLACES} pages more"] if len(pages) > PLACES else pages
+    named = [*pages[:PLACES], counted(len(pages) - PLACES, "more page")] if len(pages) > PLACES else pages
     return ", ".join(named)
 
 
 def _counts(report: Report) -> tuple[tuple[int, str], ...]:
-    lines = "journal line" if report.absorbed == 1 else "journal lines"
-    journals = "journal" if report.journals == 1 else "journals"
     return (
-        (report.promoted, "promoted"),
-        (report.absorbed, f"{lines} absorbed"),
-        (report.merged, "merged"),
-        (report.superseded, "superseded"),
-        (report.conflicts, "in conflict"),
-        (report.proven, "PROVEN"),
-        (report.archived, "archived"),
-        (report.returned, "back from the archive"),
-        (report.journals, f"{journals} moved to the archive"),
+        (report.promoted, f"{report.promoted} promoted"),
+        (report.absorbed, f"{counted(report.absorbed, 'journal line')} absorbed"),
+        (report.merged, f"{report.merged} merged"),
+        (report.superseded, f"{report.superseded} superseded"),
+        (report.conflicts, f"{report.conflicts} in conflict"),
+        (report.proven, f"{report.proven} PROVEN"),
+        (report.archived, f"{report.archived} archived"),
+        (report.returned, f"{report.returned} back from the archive"),
+        (report.journals, f"{counted(report.journals, 'journal')} moved to the archive"),
     )
 
 
@@ -84,7 +83,7 @@ def rest_text(
     coming = "only when asked (REMEM_SLEEP is off)"
     if on:
         coming = f"next look {_moment(next_at, zone)}" if next_at else "next look after the first flush"
-    waiting = f"{undigested} {'journal' if undigested == 1 else 'journals'} not gone through"
+    waiting = f"{counted(undigested, 'journal')} not gone through"
     back = {stage: f" (that of {_moment(at, zone)} was taken back)" for stage, at in undone.items()}
     deep = f"deep {_moment(last_deep, zone)}{back.get(Stage.DEEP, '')}"
     return f"{deep}, REM {_moment(last_rem, zone)}{back.get(Stage.REM, '')}; {coming}; {waiting}"

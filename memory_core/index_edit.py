@@ -31,7 +31,7 @@ from memory_core.index_lines import (
     paths_in,
 )
 from memory_core.layouts import IndexForm, PageRule, Priority, Table
-from memory_core.text import one_line
+from memory_core.text import counted, one_line
 
 CATALOGUE_ROWS = 40
 CATALOGUE_JOURNALS = 7
@@ -264,7 +264,7 @@ def _catalogue(rows: Sequence[CatalogueRow], journals: Sequence[tuple[str, str]]
         ]
         block += [_catalogue_row(row) for row in rows[:CATALOGUE_ROWS]]
         if len(rows) > CATALOGUE_ROWS:
-            block += ["", f"{len(rows) - CATALOGUE_ROWS} more pages are not listed."]
+            block += ["", f"{counted(len(rows) - CATALOGUE_ROWS, 'more page')}, not listed."]
     if journals:
         block += ["", "### Journals", ""]
         latest = sorted(journals, reverse=True)[:CATALOGUE_JOURNALS]

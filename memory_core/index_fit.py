@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from memory_core.index_edit import DEAD
 from memory_core.index_lines import Line, Part, cells, columns, is_alignment, newline_of, outline
-from memory_core.text import one_line
+from memory_core.text import counted, one_line
 from memory_core.tokens import Counter, cut
 
 _NAMED = 6
@@ -61,7 +61,7 @@ def _groups(lines: Sequence[Line]) -> Iterator[tuple[str, frozenset[int]]]:
     rows = list(_rows(lines))
     dead = frozenset(at for at, _, is_dead in rows if is_dead)
     if dead:
-        yield f"{len(dead)} deprecated routing rows", dead
+        yield counted(len(dead), "deprecated routing row"), dead
     for at, row, is_dead in sorted(rows, key=lambda row: (_priority(row[1]), row[0]), reverse=True):
         if not is_dead:
             yield f'routing row "{one_line(" | ".join(row), 60)}"', frozenset({at})

@@ -16,6 +16,7 @@ import unicodedata
 LINE_BREAK = re.compile("\r\n|[\r\n\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 """Whatever a reader or an editor takes for the end of a line."""
 _CONTROLS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufeff]")
+_NOUN_ENDS = re.compile(" (?:about|among|beyond|changed|new|not|of|removed|to|with|without)\\b")
 _ORDERING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -46,7 +47,11 @@ def one_line(text: str, limit: int = 200) -> str:
     return (line[:end].rstrip() + "…")[: max(limit, 0)]
 
 
-def counted(number: int, one: str) -> str:
-    """`1 message`, `3 messages`, `2 facts about the stack`."""
-    first, _, rest = one.partition(" about ")
-    return f"{number} {first}{'' if number == 1 else 's'}{' about ' + rest if rest else ''}"
+def counted(number: int, one: str, many: str = "") -> str:
+    """`1 message`, `3 messages`, `2 facts about the stack`; `many` where an s at the end of the noun is not enough.
+
+    The noun ends before the first of the words that say more about it (`about`, `of`, `to`, …).
+    """
+    found = _NOUN_ENDS.search(one)
+    end = found.start() if found else len(one)
+    return f"{number} {one if number == 1 else many or f'{one[:end]}s{one[end:]}'}"

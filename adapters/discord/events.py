@@ -119,6 +119,7 @@ class Connection(RoomEvents):
 
     async def on_ready(self) -> None:
         """The new session knows its servers."""
+        _log.info("Discord is connected (servers: %d)", len(self.guilds))
         self.catch_up.start()
 
     # messages

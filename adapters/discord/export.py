@@ -27,6 +27,9 @@ from memory_core.errors import BadInput
 from memory_core.ids import Conversation, RoomKey, RoomKind
 from memory_core.text import one_line
 
+_ACCEPTED = (
+    "a Slack export (ZIP), or what DiscordChatExporter writes with `--format Json`: a file, or a folder of them"
+)
 _PRIVATE = {RoomKind.DIRECT: "a DM", RoomKind.GROUP_DM: "a group DM"}
 
 
@@ -52,7 +55,7 @@ class _File:
         digest = hashlib.sha256()
         try:
             with self.path.open("rb") as file:
-                entries = Entries(file, str(self.path), "messages", digest.update)
+                entries = Entries(file, str(self.path), "messages", _ACCEPTED, digest.update)
                 for entry in entries:
                     self._keep(entry.value, entry.start, entry.length, f"{self.path.name}, message {entry.number}")
         except OSError as error:
@@ -115,10 +118,7 @@ class DiscordExport:
                 rooms[room.key] = _fuller(rooms.get(room.key), room, conversation)
                 files.setdefault(room.key, []).append((file, conversation))
         if not rooms and not private:
-            raise BadInput(
-                f"{path} is no export of DiscordChatExporter; give the file that it writes with `--format Json`, or "
-                "a folder of such files (or the ZIP of a Slack export)."
-            )
+            raise BadInput(f"{path} is no export of DiscordChatExporter; give {_ACCEPTED}.")
         own.settle(path)
         whole = digests[0] if len(digests) == 1 else hashlib.sha256("".join(sorted(digests)).encode()).hexdigest()
         return cls(path, whole, sorted(rooms.values(), key=attrgetter("title", "key")), skipped, files, own)

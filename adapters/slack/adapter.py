@@ -105,10 +105,11 @@ class SlackAdapter:
                 self._inbox = Inbox(self._me, self._directory, self._posting, deliver, self._was_called)
                 app = self._app(self._me, self._inbox)
                 async with self._way_in(app):
-                    self.ready.set()
-                    listens = f"HTTP, port {self.port}, path {EVENTS_PATH}"
-                    _log.info("Slack is connected (%s)", "Socket Mode" if self._mode == "socket" else listens)
-                    await caught_up()
+                    if not self._closing.is_set():
+                        self.ready.set()
+                        listens = f"HTTP, port {self.port}, path {EVENTS_PATH}"
+                        _log.info("Slack is connected (%s)", "Socket Mode" if self._mode == "socket" else listens)
+                        await caught_up()
                     await self._closing.wait()
                 await self._inbox.close()
                 await self._directory.close()

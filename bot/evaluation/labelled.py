@@ -21,6 +21,7 @@ from memory_core.layouts import Kind
 from memory_core.messages import Message, Voice
 
 LABELLED = Path(__file__).parent / "conversations.jsonl"
+_ACCEPTED = "give a file with one conversation as JSON a line, as docs/how-to/measure-extraction.md shows"
 MONDAY = datetime(2026, 4, 6, 9, 0, tzinfo=UTC)
 ROOM = RoomKey("console:build")
 
@@ -84,7 +85,7 @@ def load(path: Path = LABELLED) -> tuple[Labelled, ...]:
         first, *lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as refused:
         why = refused.strerror if isinstance(refused, OSError) else "it is no UTF-8 text"
-        raise BadInput(f"{path} cannot be read as labelled conversations: {why}.") from None
+        raise BadInput(f"{path} cannot be read as labelled conversations ({why}); {_ACCEPTED}.") from None
     found = tuple(_labelled(path, number, line) for number, line in enumerate(lines, 2) if line.strip())
     if '"messages"' in first or not found:
         raise BadInput(
@@ -102,7 +103,7 @@ def _labelled(path: Path, number: int, line: str) -> Labelled:
         found = _READER.validate_python(json.loads(line))
     except (ValueError, RecursionError) as refused:
         why = refused.errors()[0]["msg"] if isinstance(refused, ValidationError) else "no JSON"
-        raise BadInput(f"Line {number} of {path} is no labelled conversation ({why}).") from None
+        raise BadInput(f"Line {number} of {path} is no labelled conversation ({why}); {_ACCEPTED}.") from None
     wrong = [at for fact in found.facts for at in fact.sources if not 0 <= at < len(found.messages)]
     if wrong:
         raise BadInput(f"Line {number} of {path} cites message {wrong[0]} of {len(found.messages)}; the first is 0.")

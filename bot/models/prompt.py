@@ -35,6 +35,7 @@ from memory_core.index_lines import Part, outline
 from memory_core.layouts import INDEX
 from memory_core.loading.budget import SMALLEST_TOKENS
 from memory_core.messages import Message, Voice
+from memory_core.text import counted
 from memory_core.tokens import Counter, cut
 
 PER_ITEM_TOKENS = 6
@@ -295,8 +296,8 @@ def least_question_tokens(measure: Measure) -> int:
 
 
 def _cut_line(messages: int, pages: int) -> Item:
-    what = [f"{messages} earlier messages"] if messages else []
-    what += [f"{pages} pieces of memory shown earlier"] if pages else []
+    what = [counted(messages, "earlier message")] if messages else []
+    what += [counted(pages, "piece of memory shown earlier")] if pages else []
     return Item(ItemKind.NOTE, f"[left out here, because the request would be too long: {' and '.join(what)}]")
 
 

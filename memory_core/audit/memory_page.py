@@ -20,6 +20,7 @@ from memory_core.index import page_named
 from memory_core.index_lines import paths_in
 from memory_core.layouts import Form, Kind
 from memory_core.store.base import PageText
+from memory_core.text import counted
 
 MEMORY = PageId("memory")
 
@@ -40,7 +41,7 @@ def memory_findings(seen: Snapshot) -> Iterator[Finding]:
 
 def _rating(seen: Snapshot, lines: int) -> Finding:
     if lines <= LEAN_LINES:
-        return seen.finding("memory-lean", f"{lines} lines: lean.", MEMORY, severity=Severity.OK)
+        return seen.finding("memory-lean", f"{counted(lines, 'line')}: lean.", MEMORY, severity=Severity.OK)
     if lines <= WATCH_LINES:
         what = f"{lines} lines of {WATCH_LINES}: it still fits; let nothing in that has a page of its own."
         return seen.finding("memory-watch", what, MEMORY, severity=Severity.WATCH)

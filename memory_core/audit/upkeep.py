@@ -3,7 +3,8 @@
 board        open tasks or blockers, unchanged for 3 days: watch; for 14 days: warning
 tasks        an open one past its day; done ones that stay longer than 7 days
 journals     3 or more that came after the last distillation, which is 48 hours ago or never was; or any at all when
-             it is 7 days ago. A journal of today does not count yet
+             it is 7 days ago. A journal of today does not count yet, nor one that was written within the last day,
+             whatever its date: an import writes journals of long ago, and no sleep could have gone through them
 archive      journals older than 14 days
 """
 
@@ -22,10 +23,13 @@ from memory_core.ids import PageId
 from memory_core.layouts import HEARTBEAT, TASKS, Form, PageRule
 from memory_core.sleep.due import DEEP_SOONER, REM_EVERY, SOONER_JOURNALS
 from memory_core.store.base import PageText
+from memory_core.text import counted
 
 STALE, OLD = timedelta(days=3), timedelta(days=14)
 DONE_STAYS = timedelta(days=7)
 ARCHIVED_AFTER = timedelta(days=14)
+A_NIGHT = timedelta(days=1)
+"""Within it a night comes, and with it the first sleep that can go through what was written."""
 _NAMED = 3
 
 
@@ -38,7 +42,7 @@ def upkeep_findings(seen: Snapshot) -> Iterator[Finding]:
     late = [day for day in journal_days(seen) if seen.today - day > ARCHIVED_AFTER]
     if late:
         what = (
-            f"{_journals(len(late))} older than {ARCHIVED_AFTER.days} days, the first of {late[0]}: deep "
+            f"{counted(len(late), 'journal')} older than {ARCHIVED_AFTER.days} days, the first of {late[0]}: deep "
             "sleep moves them to the archive."
         )
         yield seen.finding("journal-archive-due", what, _journal(late[0]), severity=Severity.WATCH)
@@ -97,14 +101,15 @@ def _distillation(seen: Snapshot) -> Iterator[Finding]:
     beat = heartbeat.parse(state.text if state else None)
     last = max(filter(None, (beat.last_consolidated_at, beat.last_deep)), default=None)
     since = day_in(seen.zone, last) if last else date.min
-    waiting = [day for day in journal_days(seen) if since < day < seen.today and _has_notes(seen, day)]
+    past = [day for day in journal_days(seen) if since < day < seen.today]
+    waiting = [day for day in past if _has_notes(seen, day) and not _is_new(seen, day)]
     age = seen.now - last if last else None
     many = len(waiting) >= SOONER_JOURNALS and (age is None or age > DEEP_SOONER)
     if not many and not (waiting and age is not None and age > REM_EVERY):
         return
     ago = f"was {age.days} days ago" if age is not None else "never was"
     what = (
-        f"The last distillation {ago}, and {_journals(len(waiting))} came since ({waiting[0]} to "
+        f"The last distillation {ago}, and {counted(len(waiting), 'journal')} came since ({waiting[0]} to "
         f"{waiting[-1]}): run `/remem sleep`."
     )
     yield seen.finding("distillation-overdue", what, _journal(waiting[0]))
@@ -115,12 +120,14 @@ def _has_notes(seen: Snapshot, day: date) -> bool:
     return any(not note.absorbed for note in journal.parse(text).notes)
 
 
+def _is_new(seen: Snapshot, day: date) -> bool:
+    """Was the journal written within the last day? One that bears a time to come was not."""
+    age_s = seen.now.timestamp() - seen.pages[_journal(day)].stamp.mtime_ns / 1e9
+    return 0 <= age_s < A_NIGHT.total_seconds()
+
+
 def _journal(day: date) -> PageId:
     return PageId(f"journal/{day.isoformat()}")
-
-
-def _journals(count: int) -> str:
-    return "1 journal" if count == 1 else f"{count} journals"
 
 
 def _day(text: str) -> date | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -71,7 +70,7 @@ class Book:
     """All that a ledger holds."""
 
     clock: Clock
-    opening: str = field(default_factory=lambda: secrets.token_hex(8))
+    opening: str
     last_seq: int = 0
     last_number: int = 0
     events: dict[EventKey, int | None] = field(default_factory=dict)

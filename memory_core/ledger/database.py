@@ -6,7 +6,6 @@ One thread owns it (memory_core.ledger.worker). Every statement passes through `
 
 from __future__ import annotations
 
-import secrets
 import sqlite3
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -25,7 +24,7 @@ Bound: TypeAlias = int | str | None
 Row: TypeAlias = tuple[Any, ...]  # what a column holds is known to the statement alone
 
 OPENING_NAME = 16
-"""The characters of an opening's name."""
+"""The characters of an opening's name, as `Disk.token` makes them."""
 BUSY_MS = 5000
 """How long a statement waits for another process."""
 
@@ -65,15 +64,19 @@ class Database:
         trace: Trace | None = None,
         faults: Faults = no_faults,
         path: Path | None = None,
+        opening: str = "",
     ) -> None:
+        if len(opening) not in (0, OPENING_NAME):
+            raise ValueError(f"The name of an opening has {OPENING_NAME} characters; {opening!r} has {len(opening)}.")
         self._connection = connection
         self._faults = faults
         self._path = path
         self._file = _identity(path)
         self.scope: str | None = None
         """On whose behalf statements run now, for the trace."""
-        self.opening = secrets.token_hex(OPENING_NAME // 2)
-        """Tells what this connection wrote from what any other did (memory_core.ledger.transcript)."""
+        self.opening = opening
+        """Tells what this connection wrote from what any other did (memory_core.ledger.transcript); one that only
+        reads needs none."""
         self.purge_due = True
         """Text was emptied, maybe before the last start, that may still stand in the write-ahead log."""
         if trace is not None:

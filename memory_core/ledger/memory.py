@@ -42,10 +42,7 @@ from memory_core.ledger.values import (
     utc,
 )
 from memory_core.messages import Entry, Voice
-
-
-def _first(row: tuple[RoomKey, RoomState]) -> RoomKey:
-    return row[0]
+from memory_core.store.disk import Disk
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +163,9 @@ class MemoryIntake:
 
     async def rooms(self, platform: str) -> tuple[tuple[RoomKey, RoomState], ...]:
         """What is known of a platform's rooms, by their keys."""
-        return tuple(sorted((row for row in self._book.rooms.items() if row[0].platform == platform), key=_first))
+        return tuple(
+            sorted((row for row in self._book.rooms.items() if row[0].platform == platform), key=lambda row: row[0])
+        )
 
     async def reached(self, platform: str) -> tuple[Reached, ...]:
         """Where every conversation of a platform stands, by room and thread."""
@@ -337,10 +336,10 @@ class MemoryScopeLedger:
 
 
 class MemoryLedger:
-    """Intake, timers, reports and every scope's ledger, in memory."""
+    """Intake, timers, reports and every scope's ledger, in memory. `opening` is its name; else it gets one."""
 
-    def __init__(self, clock: Clock) -> None:
-        self._book = Book(clock)
+    def __init__(self, clock: Clock, opening: str = "") -> None:
+        self._book = Book(clock, opening or Disk().token())
         self.intake = MemoryIntake(self._book)
         self.timers = MemoryTimers()
         self.reports = MemoryReports(self._book)

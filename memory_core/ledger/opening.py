@@ -56,7 +56,7 @@ def open_database(
         else:
             _refuse_silent_start(path, now, begin_anew, disk)
             _make(path, faults, disk)
-        database = _connect(path, trace, faults)
+        database = _connect(path, trace, faults, disk.token())
         _migrate(database)
     except (sqlite3.Error, OSError) as error:
         raise translated(error) from error
@@ -65,9 +65,9 @@ def open_database(
     return database
 
 
-def _connect(path: Path, trace: Trace | None = None, faults: Faults = no_faults) -> Database:
+def _connect(path: Path, trace: Trace | None = None, faults: Faults = no_faults, opening: str = "") -> Database:
     connection = sqlite3.connect(path, timeout=BUSY_MS / 1000, isolation_level=None)
-    database = Database(connection, trace, faults, path)
+    database = Database(connection, trace, faults, path, opening)
     for pragma in _PRAGMAS:
         database.run(pragma)
     return database

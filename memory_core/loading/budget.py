@@ -22,6 +22,7 @@ from memory_core.layouts import Form, Priority, Table
 from memory_core.remembered import Remembered
 from memory_core.search import TALK
 from memory_core.session import Session
+from memory_core.text import counted
 from memory_core.tokens import Counter, cut
 
 SEAM_TOKENS = 1
@@ -162,7 +163,8 @@ def named(page: PageId, left: Sequence[Unit], why: str, counter: Counter) -> Ite
         what = name if len(units) == 1 else f"{len(units)} parts of {name}"
         yield LeftOut(page, what, why, sum(count(counter, unit.text) for unit in units))
     if more := left[_NAMED:]:
-        yield LeftOut(page, f"{len(more)} more parts", why, count(counter, "\n".join(unit.text for unit in more)))
+        tokens = count(counter, "\n".join(unit.text for unit in more))
+        yield LeftOut(page, counted(len(more), "more part"), why, tokens)
 
 
 @dataclass(slots=True)

@@ -19,6 +19,7 @@ from memory_core.routing import Match
 from memory_core.search import TALK, Hit, is_near, rank, strong
 from memory_core.store.base import PageText
 from memory_core.terms import asked
+from memory_core.text import counted
 
 EXCERPTS = 5
 """How many excerpts one later message gets at most."""
@@ -91,7 +92,7 @@ def _show_changes(view: View, tally: Tally, page: PageText) -> None:
         rest=rest,
         rest_is_known=True,
     )
-    tally.took(last.step, f"{page.page}: {len(fresh)} parts changed by hand")
+    tally.took(last.step, f"{page.page}: {counted(len(fresh), 'part changed by hand')}")
 
 
 def _gone(tally: Tally, page: PageId, parts: Sequence[Unit]) -> list[str]:
@@ -130,7 +131,9 @@ def excerpts(
         found = rank(fresh, view.message, view.today)
     need = min(shared_terms, len(frozenset(asked(view.message))))
     hits = strong([hit for hit in found if hit.shared >= need or is_near(hit)])
-    return show_hits(view, tally, hits, f"search for the message, {len(hits)} matches", limit, limit_tokens)
+    return show_hits(
+        view, tally, hits, f"search for the message, {counted(len(hits), 'match', 'matches')}", limit, limit_tokens
+    )
 
 
 def unheld(hits: Sequence[Hit], held: Collection[tuple[PageId, str]]) -> tuple[Hit, ...]:
@@ -164,7 +167,7 @@ def show_hits(
     tally.breaker = tally.breaker or bool(over and budget_stops)
     for page in dict.fromkeys(hit.placed.page for hit in hits[limit:]):
         number = sum(hit.placed.page == page for hit in hits[limit:])
-        tally.leave(page, f"{number} more matches", f"the {limit} best are shown")
+        tally.leave(page, counted(number, "more match", "more matches"), f"the {limit} best are shown")
     if shown:
         tally.took(Step.SEARCH, f"{why}, {len(chosen)} shown")
     return tuple(shown)

@@ -23,6 +23,7 @@ from memory_core.routing import Match, best_convention
 from memory_core.search import Placed, rank, strong
 from memory_core.store.base import PageText
 from memory_core.terms import terms
+from memory_core.text import counted
 
 _HALF = "a page of P2 is read by search, at most half of the budget"
 _EMPTY = "it is empty"
@@ -65,7 +66,7 @@ def show_index(view: View, tally: Tally, step: Step, catalogue_tokens: int) -> N
             f"The index is too large for the budget of {tally.budget_tokens} tokens; left out: {'; '.join(named)}."
         )
     tally.breaker = tally.breaker or tally.room_tokens < SMALLEST_TOKENS
-    tally.took(step, f"{len(view.index.routes)} rows, {tokens} tokens")
+    tally.took(step, f"{counted(len(view.index.routes), 'row')}, {counted(tokens, 'token')}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +156,7 @@ def _by_search(view: View, tally: Tally, page: PageText, parts: Units, because: 
     rest = [unit for number, unit in enumerate(parts.units) if number not in places]
     if rest:
         tokens = tally.counter.count("\n".join(unit.text for unit in rest))
-        tally.leave(page.page, f"{len(rest)} parts that do not match", "a page of P2 is read by search", tokens)
+        tally.leave(page.page, counted(len(rest), "part without a match"), "a page of P2 is read by search", tokens)
     how = f"{len(hits)} of {len(parts.units)} parts match" if hits else "no part matches, newest first"
     because = replace(because, why=f"{because.why}; {how}")
     short = _HALF if half < limit_tokens else ""
@@ -244,7 +245,7 @@ def _note_problems(view: View, tally: Tally) -> None:
     problems = view.index.problems
     tally.notes += [f"index: {problem}" for problem in problems[:_PROBLEMS]]
     if len(problems) > _PROBLEMS:
-        tally.notes.append(f"index: {len(problems) - _PROBLEMS} more problems.")
+        tally.notes.append(f"index: {counted(len(problems) - _PROBLEMS, 'more problem')}.")
 
 
 def _note_hand_made(view: View, tally: Tally, page: PageId, parts: Units) -> None:

@@ -83,23 +83,23 @@ class Boards:
             text = board(self.new_form).with_task(self.new, row, keys)
             if board(self.new_form).parse(text).row(row.task) is not None:
                 self.new = text
-                self._count("tasks")
+                self._count("task")
                 return
         self.tasks = with_row(self.tasks, row, keys, self.at)
-        self._count("tasks" if self.new_form is None else "tasks to pending_tasks.json alone")
+        self._count("task" if self.new_form is None else "task to pending_tasks.json alone")
 
     def _blocker(self, blocker: str, keys: tuple[MessageKey, ...]) -> None:
         if self.new_form is not None:
             self.new = board(self.new_form).with_blocker(self.new, blocker, keys)
-            self._count("blockers")
+            self._count("blocker")
             return
         self.tasks = with_row(self.tasks, TaskRow(blocker, tasks.TaskStatus.BLOCKED), keys, self.at)
-        self._count("blockers as blocked tasks")
+        self._count("blocker among the tasks")
 
     def _fact(self, key: str, value: str, keys: tuple[MessageKey, ...]) -> None:
         if self.new_form is not None:
             self.new = board(self.new_form).with_fact(self.new, key, value, keys)
-            self._count("facts")
+            self._count("fact")
             return
         self.facts.append(_record(self.page, key, f"{key}: {_SIGNED.sub('', value)}", value, keys))
 

@@ -164,7 +164,7 @@ class Making:
                 chosen.add(id(piece))
             else:
                 self._put_away(piece, str(home.page), home.section)
-                self.count("records beyond the budget, to the archive")
+                self.count("record beyond the budget, to the archive")
         return [piece for piece in pieces if id(piece) in chosen]
 
     def _put_away(self, piece: Piece, page: str, section: str = "") -> None:

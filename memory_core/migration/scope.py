@@ -34,6 +34,7 @@ from memory_core.migration.making import LISTED, Making
 from memory_core.migration.pieces import Piece, sound, take_apart, tidied
 from memory_core.operations.pages import text_hash
 from memory_core.templates import new_page
+from memory_core.text import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +147,8 @@ class _Mover:
         for line, section in found.struck:
             homes = (home_of(self.new, kind) for kind in _decisions_first(kinds_on(self.old, page, section)))
             self.to.strike(next((one for one in homes if one), None), line)
-        self.to.count("records", len(found.pieces))
-        self.to.count("struck lines", len(found.struck))
+        self.to.count("record", len(found.pieces))
+        self.to.count("struck line", len(found.struck))
         if went:
             self._tell(page, "records: " + ", ".join(f"{number} to {where}" for where, number in went.items()))
         if found.struck:
@@ -186,7 +187,7 @@ class _Mover:
                 month = PageId(f"archive/{days[0].day[:7]}")
                 fits = rule_of(self.new, month) is not None
                 self.to.file(month if fits else self.to.month, line.text)
-                self.to.count("daily lines")
+                self.to.count("daily line")
             else:
                 rest.append(line.text)
         if len(rest) < len(lines_of(text)):
@@ -215,12 +216,17 @@ class _Mover:
             self.to.out[TASKS] = moving.tasks
         self.to.send(home_of(self.new, Kind.ENVIRONMENT), moving.facts)
         self.to.send(home_of(self.new, Kind.AGREEMENT), moving.topics)
-        what = moving.moved | {"facts as records": len(moving.facts), "topics as records": len(moving.topics)}
+        what = moving.moved | {
+            "fact among the records": len(moving.facts),
+            "topic among the records": len(moving.topics),
+        }
         for word, number in what.items():
             self.to.count(word, number)
         if any(what.values()):
             to = target.page if target else "pending_tasks.json"
-            self._tell(page, f"to {to}: " + ", ".join(f"{number} {word}" for word, number in what.items() if number))
+            self._tell(
+                page, f"to {to}: " + ", ".join(counted(number, word) for word, number in what.items() if number)
+            )
         self._keep(page, moving.left, "")
 
     def _new_board(self) -> None:
@@ -233,8 +239,8 @@ class _Mover:
         for row in rows:
             text = board(target.form).with_task(text, row)
         self.to.out[target.page] = text
-        self.to.count("tasks", len(rows))
-        self._tell(TASKS, f"{len(rows)} open tasks stand on {target.page} too")
+        self.to.count("task", len(rows))
+        self._tell(TASKS, f"{counted(len(rows), 'open task')} on {target.page} too")
 
     def _index(self) -> None:
         text = self.before.pages.get(INDEX)
@@ -269,7 +275,7 @@ class _Mover:
             title = page.rpartition("/")[2] if rule is not None and rule.page.endswith("*") else ""
             where = self.to.keep(heir, rest, title, str(self.before.old.file(self.before.scope, page)))
             self._tell(page, f"what you wrote besides stands verbatim in {where}")
-            self.to.count("pages with text of yours")
+            self.to.count("page with text of yours")
 
     def _heir(self, page: PageId) -> PageId | None:
         """The page that takes another's place; None where there is none."""

@@ -16,7 +16,6 @@ that somebody else changed, does not answer (Moved).
 from __future__ import annotations
 
 import json
-import secrets
 import sqlite3
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -37,6 +36,7 @@ from memory_core.search.index_shelf import Shelving
 from memory_core.search.parts import part_of
 from memory_core.search.sources import Source
 from memory_core.store.base import State
+from memory_core.store.disk import Disk
 from memory_core.uncollected import uncollected
 
 if TYPE_CHECKING:  # there is none, unless an embedder is set
@@ -82,12 +82,17 @@ class Known:
 
 
 class IndexFile:
-    """The index of one scope; `place` None keeps it in memory. `made_by` tells what its contents depend on."""
+    """The index of one scope; `place` None keeps it in memory. `made_by` tells what its contents depend on, `disk`
+    makes the names of versions.
+    """
 
-    def __init__(self, place: IndexPlace | None, made_by: str, vectors: Vectors | None = None) -> None:
+    def __init__(
+        self, place: IndexPlace | None, made_by: str, vectors: Vectors | None = None, disk: Disk | None = None
+    ) -> None:
         self._place = place
         self._vectors = vectors
         self._made_by = made_by
+        self._token = (disk or Disk()).token
         self._connection: sqlite3.Connection | None = None
         self._shelving = Shelving()
         self._rests: State | None = None
@@ -263,7 +268,7 @@ class IndexFile:
             if self._vectors is not None:
                 self._vectors.put_back(connection, taken, [one.place for one in new])
             keep(connection, "transcript", str(transcript))
-            keep(connection, "version", secrets.token_hex(8))
+            keep(connection, "version", self._token())
             connection.execute("COMMIT")
         except BaseException:
             connection.execute("ROLLBACK")

@@ -52,7 +52,7 @@ class Searches:
         if opened is None or opened.made_by != made_by:
             self._forget(scope.key)
             vectors = self.meaning.vectors() if self.meaning is not None else None
-            opened = Opened(IndexFile(self._place(scope), made_by, vectors), made_by)
+            opened = Opened(IndexFile(self._place(scope), made_by, vectors, self._disk), made_by)
             self._open[scope.key] = opened
         self._files[scope.key] = opened.file
         self._open.move_to_end(scope.key)

@@ -20,6 +20,7 @@ from memory_core.sleep.fitness import is_proven, standing_score
 from memory_core.sleep.likeness import told_last
 from memory_core.sleep.night import Night
 from memory_core.sleep.sheet import Slot, counted_lines, sheet_of
+from memory_core.text import counted
 
 
 def hold_budget(night: Night, page: PageId, spared: Collection[str] = ()) -> None:
@@ -43,7 +44,7 @@ def _give_up(night: Night, page: PageId, over: int, spared: Collection[str]) -> 
     sheet = sheet_of(page, draft.table.rule(page), draft.texts[page])
     old = sorted(set(sheet.struck))[: (over + 1) // 2]
     if old and night.put_away(night.archive, old):
-        night.tally.lines.append(f"moved {len(old)} struck lines from {page} to the archive (line budget)")
+        night.tally.lines.append(f"moved {counted(len(old), 'struck line')} from {page} to the archive (line budget)")
         return draft.do(DropBlocks(page, tuple(old)))
     free = [slot for slot in sheet.slots if slot.alone and not slot.record.conflicts and not is_proven(slot.record)]
     free = [slot for slot in free if slot.was.identity not in spared]

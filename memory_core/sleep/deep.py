@@ -42,6 +42,7 @@ from memory_core.sleep.lines import DayRead, Line, read_day, value_of
 from memory_core.sleep.merging import all_sources, merged
 from memory_core.sleep.night import Night
 from memory_core.sleep.topics import hold_topics
+from memory_core.text import counted
 
 JOURNAL_DAYS = 14
 _LASTING = frozenset({Kind.DECISION, Kind.AGREEMENT, Kind.STACK, Kind.ARCHITECTURE, Kind.ROLE})
@@ -95,7 +96,9 @@ def plan_deep(night: Night, diary: Diary) -> None:
             _promote(diary, group)
     diary.left |= diary.late
     if diary.late:
-        night.tally.held_back.append(f"the time of this run was over; {len(diary.late)} journals are read next time")
+        night.tally.held_back.append(
+            f"the time of this run was over; {counted(len(diary.late), 'journal')} left for the next one"
+        )
     for page, new in diary.new.items():
         blocks = tuple(new.values())
         night.draft.do(EditRecords(page, tuple((("", block),) for block, _ in blocks), blocks))
@@ -300,7 +303,7 @@ def _archive_journals(diary: Diary) -> None:
             night.draft.base[page] = f"\ufeff{night.draft.base[page]}"
         night.tally.journals += 1
     if night.tally.journals:
-        night.tally.lines.append(f"moved {night.tally.journals} journals to the archive")
+        night.tally.lines.append(f"moved {counted(night.tally.journals, 'journal')} to the archive")
 
 
 def _report_long(night: Night) -> None:

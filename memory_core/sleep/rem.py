@@ -33,6 +33,7 @@ from memory_core.sleep.night import Night
 from memory_core.sleep.returns import bring_back
 from memory_core.sleep.sheet import Sheet, Slot, sheet_of
 from memory_core.sleep.topics import hold_topics
+from memory_core.text import counted
 
 
 def plan_rem(night: Night) -> None:
@@ -61,7 +62,7 @@ def _tidy(night: Night, sheet: Sheet) -> None:
         if not slot.record.proven and is_proven(slot.record) and slot.alone:
             slot.record = replace(slot.record, proven=True)
             night.tally.proven += 1
-            night.tally.lines.append(f"proven {slot.record.label} ({slot.record.hit_count} uses)")
+            night.tally.lines.append(f"proven {slot.record.label} ({counted(slot.record.hit_count, 'use')})")
     leaving = _by_rule(night, sheet, left)
     edits = sheet.edits()
     if leaving and not night.put_away(night.archive, [block for _, block, _ in leaving]):
@@ -219,5 +220,5 @@ def _by_rule(night: Night, sheet: Sheet, left: int) -> list[tuple[Slot, str, str
         else:
             waiting += 1
     if waiting:
-        night.tally.held_back.append(f"{sheet.page}: {waiting} more records wait to be archived (cap of a run)")
+        night.tally.held_back.append(f"{sheet.page}: {counted(waiting, 'more record')} to be archived (cap of a run)")
     return leaving

@@ -173,7 +173,7 @@ class Disk:
         return time.time_ns()
 
     def token(self) -> str:
-        """A part of a name that nothing else has."""
+        """What nothing else is called, in 16 hexadecimal digits: a part of a file's name, an opening, a version."""
         return secrets.token_hex(8)
 
 

@@ -19,6 +19,7 @@ from memory_core.ids import GroupScope, PageId, Scope
 from memory_core.layouts import NAME_PATTERN, Layout, PageRule
 from memory_core.store.base import Change, PageText
 from memory_core.store.encoding import same
+from memory_core.text import counted
 
 NAME_LIMIT_BYTES = 255
 """How long a file's name may be on the file systems in use (ext4, APFS, NTFS count alike or more)."""
@@ -132,7 +133,7 @@ def check(change: Change, standing: PageText | None) -> None:
         raise PageExists(f"{change.page} exists already; it was not changed.")
     if standing.bad_bytes:
         raise PageDamaged(
-            f"{change.page} holds {len(standing.bad_bytes)} bytes that are not UTF-8, the first at offset "
+            f"{change.page} is not UTF-8 in {counted(len(standing.bad_bytes), 'byte')}, the first at offset "
             f"{standing.bad_bytes[0].offset}; save it as UTF-8, then it can be written again."
         )
     if not same(standing.stamp, change.expect):

@@ -57,6 +57,19 @@ async def test_case_10_the_missing_intent_is_named_before_anything_is_read() -> 
         assert peer.gateway.identified == 0
 
 
+async def test_it_says_that_it_is_connected_once_it_is(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "adapters")
+    async with DiscordPeer() as peer:
+        guild, heard = peer.add_guild("Acme", ["build"]), Heard()
+        ana = peer.add_user("ana", guild)
+        await _refused(peer, "AAAA.BBBB.CCCC-secret")
+        assert "connected" not in caplog.text
+        async with running(peer, heard):
+            await peer.message(guild.channel("build"), ana, "hi")
+            await heard.said("hi")  # what comes before it is ready waits
+            assert "Discord is connected (servers: 1)" in caplog.text
+
+
 async def test_case_10_an_intent_that_only_the_gateway_refuses_is_named_too() -> None:
     async with DiscordPeer() as peer:
         peer.privileged_intents, peer.shown_intents = 0, MESSAGE_CONTENT

@@ -171,8 +171,8 @@ def test_malformed_messages_are_counted_and_named(tmp_path: Path) -> None:
         (b'{"guild": "\xff"}', "no UTF-8"),
         (b'{"guild": 1} 2', "something follows"),
         (b'{"guild": ' + b"[" * 100_000, "nested"),
-        (b"", "is missing"),
-        (b"[]", "is missing"),
+        (b"", r"is no JSON object \(it is empty\); give a Slack export"),
+        (b"[]", r"is no JSON object \(it begins with '\['\); give a Slack export"),
         (b'{"messages": [], "channel": {"id": "1"}}', "no export of DiscordChatExporter"),
     ],
 )

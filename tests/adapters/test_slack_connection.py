@@ -134,12 +134,17 @@ async def test_a_look_up_that_hangs_holds_up_one_message_not_each() -> None:
         assert [said.room.kind for said in bot.heard()] == [RoomKind.CHANNEL] * 8
 
 
-async def test_closing_while_slack_takes_no_connection() -> None:
+async def test_closing_while_slack_takes_no_connection(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "adapters")
     async with SlackPeer() as peer:
         async with running(peer) as (first, _):
             await first.close()
+        assert "Slack is connected (Socket Mode)" in caplog.text
+        caplog.clear()
         peer.transport.tickets = set()
         async with asyncio.timeout(5):
             async with running(peer, until_ready=False) as (adapter, _):
                 await peer.world.until(lambda: len(peer.calls("apps.connections.open")) == 2, 5, "a second start")
                 await adapter.close()
+                assert not adapter.ready.is_set()
+        assert "connected" not in caplog.text, "it is said only when it is true"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -296,6 +297,28 @@ def test_a_wrong_export_is_refused_with_the_reason_and_claims_no_folder(remem: C
         assert f".json in {export} cannot be read ({reason}" in refusal
         assert "export again" in refusal
     assert not (home / "w").exists()
+
+
+def test_a_bar_is_drawn_when_the_work_begins_and_never_before_a_refusal(remem: CommandLine) -> None:
+    home, export = remem.home, make_export(remem.home / "export.zip")
+    (home / "README.md").write_text("# remem", "utf-8")
+    (home / "used").mkdir()
+    (home / "used/notes.txt").write_text("mine", "utf-8")
+    for words in (
+        ("replay", home / "README.md", "-w", home / "w"),
+        ("replay", export, "-w", home / "used"),
+        ("import", export, "-w", home / "w", "-r", "nosuch"),
+        ("import", export, "-w", home / "w", "-r", "build", "--bot", "nobody"),
+    ):
+        ran = remem(*words)
+        assert ran.refusal, "one sentence, and nothing else, on standard error"
+        assert ran.out == ""
+    for words in (("replay", export, "-w", home / "r"), ("import", export, "-w", home / "i", "-r", "general")):
+        ran = remem(*words)
+        assert ran.code == 0
+        assert re.search(r"(\d+)/\1 ", ran.err), "all of it, on standard error"
+        assert not re.search(r"\d/\d", ran.out)
+        assert remem(*words, "-q").err == ""
 
 
 def test_a_replay_needs_an_empty_workspace_or_its_own(remem: CommandLine) -> None:

@@ -64,6 +64,10 @@ def test_a_label_that_cites_no_message_is_refused(tmp_path: Path) -> None:
     (tmp_path / "bad.jsonl").write_text(f"{FEW[0]}\n{json.dumps(wrong)}\n", "utf-8")
     with pytest.raises(BadInput, match="cites message 99"):
         load(tmp_path / "bad.jsonl")
+    (tmp_path / "README.md").write_text("# remem\n\nremem is a chat bot\n", "utf-8")
+    for file, why in {"README.md": r"\(no JSON\)", "nowhere": r"\(No such file", ".": r"\(Is a directory\)"}.items():
+        with pytest.raises(BadInput, match=f"labelled conversations? {why}.*; give a file with one conversation"):
+            load(tmp_path / file)
 
 
 @pytest.mark.asyncio
@@ -95,7 +99,7 @@ async def test_the_model_of_the_settings_is_measured(tmp_path: Path) -> None:
         given = settings(tmp_path, memory_model=f"openai:{server.models[0]}", model_base_url=server.base_url)
         result = await by_model(given, some)
         assert (result.kept_out.right["all"] + result.tuned.right["all"], result.failed) == (1, 0)
-        assert result.notes[0].startswith("1 requests, 57 tokens")
+        assert result.notes[0].startswith("1 request, 57 tokens")
         server.otherwise = Status(500, None, "server_error")
         assert (await by_model(given, some)).failed == 1
         server.otherwise = Status(401, "invalid_api_key")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import zipfile
 from pathlib import Path
 
@@ -48,12 +49,25 @@ def test_what_cannot_be_imported_is_refused_with_the_next_step(remem: CommandLin
     home, workspace = remem.home, remem.home / "w"
     export = make_export(home / "export.zip")
     (home / "notes.txt").write_text("no export", "utf-8")
+    (home / "README.md").write_text("# remem\n\nis a chat bot", "utf-8")
+    (home / "day.json").write_text("[{}]", "utf-8")
+    (home / "odd.json").write_text("{odd", "utf-8")
+    (home / "nothing.json").write_bytes(b"")
+    (home / "photo.png").write_bytes(b"\x89PNG\r\n")
+    (home / "cut.json").write_text('{"guild": {"id": "1"}, "messages": [{"id"', "utf-8")
     (home / "empty").mkdir()
     with zipfile.ZipFile(home / "other.zip", "w") as archive:
         archive.writestr("photo.txt", "x")
     for path, why in {
         home / "missing.zip": "There is no ",
-        home / "notes.txt": "is broken at byte 0",
+        home
+        / "notes.txt": "notes.txt is no JSON object (it begins with 'n'); give a Slack export (ZIP), or what Disc",
+        home / "README.md": "README.md is no JSON object (it begins with '#'); give ",
+        home / "day.json": "is no JSON object (it begins with '['); give ",
+        home / "odd.json": "is no JSON object (Expecting ",
+        home / "nothing.json": "is no JSON object (it is empty); give ",
+        home / "photo.png": "is no JSON object (it is no UTF-8 text); give ",
+        home / "cut.json": "is broken at byte 36 (",
         home / "empty": "holds no .json file",
         home / "other.zip": "is no Slack export",
     }.items():
@@ -113,3 +127,17 @@ def test_lines_that_slack_never_wrote_are_counted_and_named(remem: CommandLine) 
     assert "left out: a DM of ana, U9" in ran.out
     assert "left out: #odd (an id that Slack does not give)" in ran.out
     assert "Redis" in (remem.home / "w/memory/groups/build/experience.md").read_text("utf-8")
+
+
+def test_a_fresh_import_is_no_neglect(remem: CommandLine) -> None:
+    export, workspace = make_export(remem.home / "export.zip"), remem.home / "w"
+    assert remem("import", export, "-w", workspace, "-r", "build", "-r", "general", "-q").code == 0
+    audited = remem("audit", workspace, "--json")
+    assert audited.code == 0, audited.out
+    assert "journal-archive-due" in audited.out, "what the next sleep does is told, and is no fault"
+    for file in (workspace / "memory/groups/build/journal").iterdir():
+        stood = file.stat().st_mtime - 24 * 3600
+        os.utime(file, (stood, stood))
+    later = remem("audit", workspace, "--json")
+    assert later.code == 1
+    assert "distillation-overdue" in later.out

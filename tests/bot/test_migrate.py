@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.migrate import Moved, Wanted, migrated
+from bot.migrate import Moved, Wanted, migrated, told
 from memory_core.clock import ManualClock
 from memory_core.errors import BadInput, PageChanged, PageDamaged
 from memory_core.first_join import ensure_index
@@ -137,6 +137,22 @@ def test_a_page_that_goes_because_it_holds_nothing_is_called_empty(remem: Comman
 
 def _all(workspace: Path, name: str, scope: DirectScope | GroupScope) -> list[tuple[PageId, Record]]:
     return list(records_in(LAYOUTS[name], scope, texts_of(workspace, name, scope)))
+
+
+def test_one_of_a_kind_is_told_in_the_singular(remem: CommandLine) -> None:
+    counts = {"task": 1, "record": 1, "file new or changed": 2, "blocker among the tasks": 1}
+    lines = told(Moved("apm", "adaptive", counts=counts, backup="b", copies=1, done=True))
+    assert lines[0] == ("From apm to adaptive: 1 task, 1 record, 2 files new or changed, 1 blocker among the tasks.")
+    assert lines[1] == "Backup: b (1 file, copied before anything was changed)."
+    folder = remem.home / "w"
+    assert remem("init", "-w", folder).code == 0
+    (folder / "memory/main/attention.md").write_text(
+        "# Attention\n\n## Active Tasks\n\n| Task | Status | Who | Notes |\n|---|---|---|---|\n"
+        "| Move the runner | pending | ana | |\n\n## Blockers\n\n- the licence is missing\n",
+        "utf-8",
+    )
+    dry = remem("migrate", folder, "--to", "dreaming").out
+    assert "1 task, 1 blocker among the tasks, 3 files new or changed, 4 files removed." in dry
 
 
 def test_copying_the_backup_back_restores_the_memory(remem: CommandLine, tmp_path: Path) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from bot.app import opened
 from bot.run import run_platforms
@@ -36,12 +38,20 @@ def _settings(workspace: Path, peer: SlackPeer, *, bot: str = "", app: str = "")
     ],
 )
 async def test_a_wrong_token_ends_the_run_with_the_setting_and_the_next_step(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong: dict[str, str], setting: str, step: str
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    wrong: dict[str, str],
+    setting: str,
+    step: str,
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
+    caplog.set_level("INFO", "adapters")
     async with SlackPeer() as peer:
-        with pytest.raises(RememError) as refused:
+        with pytest.raises(RememError) as refused, capture_logs() as logs:
             await run_platforms(_settings(tmp_path / "w", peer, **wrong))
+    assert [line["event"] for line in logs] == ["settings", "remem starts"]
+    assert not re.search("runs|connected", f"{logs} {caplog.text}"), "what never was is not told"
     assert setting in str(refused.value)
     assert step in str(refused.value)
     assert "canary" not in str(refused.value)

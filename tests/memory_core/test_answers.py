@@ -154,7 +154,7 @@ def test_a_status_of_a_memory_that_is_new_or_faulty() -> None:
 
 
 def test_a_page_over_its_budget_is_marked() -> None:
-    assert "201 lines/1 tokens (over its budget)" in pages_text([PageSize(EXPERIENCE, 201, 1, 200)])
+    assert "201 lines/1 token (over its budget)" in pages_text([PageSize(EXPERIENCE, 201, 1, 200)])
     assert "over its budget" not in pages_text([PageSize(EXPERIENCE, 200, 1, 200), PageSize(INDEX, 900, 1)])
     assert "no page yet" in pages_text(())
 

@@ -285,13 +285,28 @@ async def test_distillation_is_overdue_after_two_days_and_three_journals(layout:
     def beat(moment: str) -> dict[str, str | bytes]:
         return {"state/heartbeat": json.dumps({"lastConsolidatedAt": moment})}
 
-    code = "distillation-overdue"
-    assert code in await found(_journals(17, 18, 19), layout)
-    assert code not in await found(_journals(18, 19, 20), layout), "today's does not count yet"
-    assert code in await found(_journals(17, 18, 19) | beat("2026-04-16T03:00:00+00:00"), layout)
-    assert code not in await found(_journals(17, 18, 19) | beat("2026-04-18T13:00:00+00:00"), layout)
-    assert code not in await found(_journals(18) | beat("2026-04-16T03:00:00Z"), layout)
-    assert code in await found(_journals(18) | beat("2026-04-12T03:00:00Z"), layout)
+    async def is_told(pages: dict[str, str | bytes]) -> bool:
+        return "distillation-overdue" in await found(pages, layout, age=timedelta(days=1))
+
+    assert await is_told(_journals(17, 18, 19))
+    assert not await is_told(_journals(18, 19, 20)), "today's does not count yet"
+    assert await is_told(_journals(17, 18, 19) | beat("2026-04-16T03:00:00+00:00"))
+    assert not await is_told(_journals(17, 18, 19) | beat("2026-04-18T13:00:00+00:00"))
+    assert not await is_told(_journals(18) | beat("2026-04-16T03:00:00Z"))
+    assert await is_told(_journals(18) | beat("2026-04-12T03:00:00Z"))
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("hours", "told"),
+    [(0, False), (23, False), (24, True), (-1, True)],
+    ids=["just now", "today", "a night ago", "a time to come"],
+)
+async def test_journals_of_long_ago_that_were_written_just_now_are_no_neglect(hours: int, told: bool) -> None:
+    code, imported = "distillation-overdue", _journals(1, 2, 3, 4)
+    assert (code in await found(imported, age=timedelta(hours=hours))) is told
+    slept = json.dumps({"lastDeep": "2026-03-30T03:00:00Z"})
+    assert (code in await found(imported | {"state/heartbeat": slept}, age=timedelta(hours=hours))) is told
 
 
 @pytest.mark.asyncio

@@ -97,7 +97,7 @@ async def test_p2_is_read_by_search_and_the_newest_come_where_nothing_matches() 
     page = disclosure.loaded[1]
     assert (page.page, page.cut, len(page.records)) == ("experience", True, 1)
     assert "Redis over Memcached" in page.text
-    assert "2 parts that do not match" in [left.what for left in disclosure.left_out]
+    assert "2 parts without a match" in [left.what for left in disclosure.left_out]
     assert "Fitness" not in page.text
     newest = (await workspace.ask(BUILD, "Which decision was the latest?")).loaded[1]
     assert newest.text.index("Redis") < newest.text.index("Fridays") < newest.text.index("Ubuntu")

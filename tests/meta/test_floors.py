@@ -147,3 +147,22 @@ def test_files_keep_their_size() -> None:
         for file in (ROOT / folder).rglob("*.py"):
             lines = len(file.read_text("utf-8").splitlines())
             assert lines <= limit, f"{file.relative_to(ROOT)} has {lines} lines, the limit is {limit}"
+
+
+def test_chance_is_drawn_in_few_places() -> None:
+    """Ids are passed in: memory_core draws them from the disk alone, and the key of a workspace is no id."""
+    found = {
+        str(file.relative_to(ROOT))
+        for floor in ("memory_core", "adapters", "bot")
+        for file in (ROOT / floor).rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in ([one.name for one in node.names] if isinstance(node, ast.Import) else [node.module or ""])
+        if name in {"secrets", "uuid", "random"}
+    }
+    assert found == {
+        "memory_core/store/disk.py",
+        "memory_core/workspace.py",
+        "bot/app.py",  # ids of the console's messages, the wiring's default
+        "bot/models/speaker.py",  # how long a busy model is waited for
+    }

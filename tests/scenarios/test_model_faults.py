@@ -212,7 +212,7 @@ async def test_fallback_models_are_asked_in_order_and_refused_content_goes_to_no
 
 async def _connected(world: World) -> None:
     """Wait for a process that loads a model's library first: on a busy machine each step may take its time."""
-    for step in ("settings", "remem runs"):
+    for step in ("settings", "remem starts", "Discord is connected"):
         await world.remem.logged(step)
     await world.remem.while_running(world.peer.connected())
 

@@ -266,7 +266,7 @@ async def test_case_132_a_clean_up_moves_little_and_loses_nothing() -> None:
     report = await bed.sleep(caps=limit)
     by_rule = [line for line in report.lines if "(MEDIUM" in line]
     assert len(by_rule) == 14, "a tenth of 148"
-    assert any("wait to be archived" in line for line in report.held_back)
+    assert any("to be archived (cap" in line for line in report.held_back)
     left = {one.identity for one in bed.records("project")}
     away = {one.identity for one in bed.records("archive/2026-09")}
     assert left | away == {one.identity for one in page}

@@ -22,5 +22,5 @@ def test_a_sleep_of_a_few_pages_names_each() -> None:
 
 def test_a_sleep_of_very_many_pages_names_the_first_and_counts_the_rest() -> None:
     text = _slept(168)
-    assert text.endswith(f"journal/2026-01-12, {168 - PLACES} pages more.")
+    assert text.endswith(f"journal/2026-01-12, {168 - PLACES} more pages.")
     assert len(text) < 400
