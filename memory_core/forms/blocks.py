@@ -29,7 +29,9 @@ _TURNING = ("#", "~~[", "[", "- [", "* [", "+ [")
 """How a line begins that may open or end a block: a heading, a struck line, an entry of one line."""
 _BRACKETED = re.compile(r"\[(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?:[T ][^\]]*)?\][ \t]*(.*)")
 _BARE = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)(?:T\S*)?[ \t]*(?:[-–—:][ \t]*)?(.*)")
-_STRUCK = re.compile(r"~~\[.*~~[ \t]*(?:<!-- .* -->[ \t]*)?")
+_STRUCK, _CLOSES = "~~[", " -->"
+_MARKED = re.compile(r"~~[ \t]*<!-- ")
+"""What stands between a struck text and our mark behind it."""
 _ENTRY = re.compile(r"(?:[-*+] )?\[(\d{4})-(\d{1,2})-(\d{1,2})(?:[T ][^\]]*)?\] (.*\S)[ \t]*")
 _PARTS = re.compile(r" (?:→|->) ")
 _WORD = re.compile(r"(?:\*\*)?[A-Z][\w ]{2,20}:(?:\*\*)?[ \t]+")
@@ -143,8 +145,17 @@ def _begins_anew(line: str, level: int) -> bool:
 
 
 def is_struck(line: str) -> bool:
-    """Is it the line that a superseded record leaves?"""
-    return line.startswith("~~[") and _STRUCK.fullmatch(line) is not None
+    """Is it the line that a superseded record leaves, `~~[…] …~~`, perhaps with a comment of ours behind it?
+
+    Told in one pass: a line may be a whole file.
+    """
+    if not line.startswith(_STRUCK):
+        return False
+    line = line.rstrip(" \t")
+    if line.endswith("~~"):
+        return len(line) >= len(_STRUCK) + 2
+    marked = _MARKED.search(line, len(_STRUCK)) if line.endswith(_CLOSES) else None
+    return marked is not None and marked.end() + len(_CLOSES) <= len(line)
 
 
 def line_entry(block: Block) -> tuple[str, str] | None:
@@ -197,7 +208,7 @@ def _entry(line: str, start: int, block: Block | None) -> Block | None:
 
 def _ends(line: str, block: Block) -> bool:
     """Does this line, which opens nothing, end the block?"""
-    if not line.startswith(("#", "~~[")):
+    if not line.startswith(("#", _STRUCK)):
         return False
     heading = _heading(line)
     return is_struck(line) or (heading is not None and (len(heading[1]) <= max(block.level, 1)))

@@ -153,9 +153,8 @@ def _fields(lines: Sequence[str]) -> tuple[dict[str, list[str]], list[str]]:
             open_body = False
     while extra and not extra[-1].strip():
         extra.pop()
-    while extra and not extra[0].strip():
-        extra.pop(0)
-    return fields, extra
+    first = next((number for number, line in enumerate(extra) if line.strip()), 0)
+    return fields, extra[first:]
 
 
 def _by_hand(line: str) -> tuple[str, str]:

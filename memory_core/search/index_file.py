@@ -55,6 +55,7 @@ _TABLES = (
     f"CREATE TABLE IF NOT EXISTS units (source, number, {UNIT}, PRIMARY KEY (source, number)) WITHOUT ROWID",
     POSTINGS,
 )
+_NAMES = ("sources", "units", "postings")
 _SETTINGS = ("journal_mode = DELETE", "synchronous = OFF", "secure_delete = ON", "temp_store = MEMORY")
 # Put together from our own constant only (hence the noqa's).
 _PUT_UNIT = f"INSERT INTO units VALUES (?, ?{', ?' * len(UNIT.split(','))})"  # noqa: S608
@@ -63,6 +64,12 @@ _PUT_SOURCE = """INSERT INTO sources (place, page, mark, sha256, spots, terms, s
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 _EXTENT = "SELECT segment, first, units, terms FROM sources WHERE id = ?"
 _BUSY_S = 5.0
+_UNUSABLE = (
+    *(sqlite3.Error, OSError, StoreFailed),
+    *(ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError),
+)
+"""What comes of a file that cannot be used. Damage that SQLite does not see makes anything of a value: a number or
+bytes where a text is expected, a day that no calendar has, a place in a unit that there is not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,14 +141,14 @@ class IndexFile:
 
     def without_vectors(self, most: int) -> tuple[Due, ...]:
         """Units that have no vector yet; none of a file that is closed, or that only the next search can mend."""
-        with self._lock, suppress(sqlite3.Error):
+        with self._lock, suppress(*_UNUSABLE):
             if self._connection is not None and self._vectors is not None:
                 return self._vectors.lacking(self._connection, most)
         return ()
 
     def keep_vectors(self, due: Sequence[Due], vectors: Sequence[Vector]) -> bool:
         """Keep the vectors of units that still stand there; False where the file is closed, or it fails."""
-        with self._lock, suppress(sqlite3.Error):
+        with self._lock, suppress(*_UNUSABLE):
             if self._connection is not None and self._vectors is not None:
                 self._vectors.keep(self._connection, due, vectors)
                 return True
@@ -183,7 +190,7 @@ class IndexFile:
             for _ in range(2):
                 try:
                     return work(self._opened())
-                except (sqlite3.Error, OSError, ValueError, LookupError, StoreFailed):
+                except _UNUSABLE:
                     self._shut()
                     self._remove()
             self._place = None
@@ -215,8 +222,11 @@ class IndexFile:
         """Let the file be whole, and have its tables."""
         if connection.execute("PRAGMA quick_check").fetchone() != ("ok",):
             raise sqlite3.DatabaseError("the index is damaged")
+        had = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
         for table in _TABLES:
             connection.execute(table)
+        if meta(connection, "made_by") and not had.issuperset(_NAMES):  # an empty one would hide what there is
+            raise sqlite3.DatabaseError("the index lacks a table")
         if self._vectors is not None:
             self._vectors.begin(connection)
 

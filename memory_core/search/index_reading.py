@@ -29,6 +29,10 @@ from memory_core.search.sources import TALK
 
 _BITS = 24
 """So many bits tell a unit of its source, which has fewer."""
+_MOST_UNITS = 1 << 26
+"""More than a segment can have: all that one update puts in stands in memory at once."""
+_GONE = (1 << 32) - 1
+"""No unit has this number: who finds a term in one that is gone has a damaged file."""
 _UNITS = f"""SELECT value, source, {UNIT} FROM json_each(?)
 CROSS JOIN units ON source = value >> {_BITS} AND number = value & {(1 << _BITS) - 1}"""  # noqa: S608  # our own constant
 
@@ -105,8 +109,13 @@ class LastReading:
 
 
 def _number(numbers: array[int], first: int, start: int, units: int) -> None:
-    """Let the units of a segment from `first` on have the numbers from `start` on; units that are gone have any."""
-    numbers.extend(repeat(0, first + units - len(numbers)))
+    """Let the units of a segment from `first` on have the numbers from `start` on; units that are gone have none.
+
+    Raises ValueError for a number that only damage can have made, before memory is filled with it.
+    """
+    if not 0 <= first < _MOST_UNITS:
+        raise ValueError(f"the index knows no unit {first}")
+    numbers.extend(repeat(_GONE, first + units - len(numbers)))
     numbers[first : first + units] = array("I", range(start, start + units))
 
 

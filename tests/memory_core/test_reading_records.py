@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import re
+import time
 import unicodedata
 from collections.abc import Iterator
 from datetime import date
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -198,3 +200,33 @@ def test_units_have_the_headings_that_each_would_be_given_alone(text: str, form:
 def test_a_record_is_the_same_whatever_blanks_follow_it(text: str) -> None:
     found = [placed.record for placed in parse(text).records]
     assert [placed.record for placed in parse(f"{text}\n\n \n").records] == found
+
+
+_STRUCK = re.compile(r"~~\[.*~~[ \t]*(?:<!-- .* -->[ \t]*)?")
+
+
+@settings(max_examples=scale(6000))
+@given(st.lists(st.sampled_from(["~", "~~", "[", "] x", " ", "\t", "<!-- ", "<!--", " -->", "-->", "-"]), max_size=9))
+@example([])
+@example(["~~", "<!-- ", " -->"])
+@example(["~~", " ", "<!--", " -->"])
+def test_a_struck_line_is_told_as_its_pattern_tells_it(parts: list[str]) -> None:
+    line = "~~[" + "".join(parts)
+    assert reading.is_struck(line) == (_STRUCK.fullmatch(line) is not None)
+
+
+@pytest.mark.parametrize(
+    ("before", "again", "after"), [("", "~~[x~~ <!-- ", ""), ("## x\n", "~~[x~~ <!-- ", ""), ("## x\n", "\n", "x")]
+)
+def test_the_time_for_a_page_grows_with_its_length_alone(before: str, again: str, after: str) -> None:
+    def took(times: int) -> float:
+        for remembered in (record_reading._parse, record_reading._parse_short, record_reading._read):
+            remembered.cache_clear()
+        start = time.process_time()
+        cut(PageId("experience"), Form.ADDED, before + again * times + after)
+        return time.process_time() - start
+
+    few = 30_000 // len(again)
+    ratio = min(took(8 * few) for _ in range(2)) / max(min(took(few) for _ in range(3)), 1e-3)
+    print(f"{again!r}: eight times as much takes {ratio:.1f} times as long")  # noqa: T201
+    assert ratio < 22

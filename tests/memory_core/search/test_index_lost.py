@@ -8,13 +8,20 @@ import signal
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 
 from memory_core.errors import StoreError
+from memory_core.forms.units import Unit
 from memory_core.gate import revise_search
-from memory_core.ids import GroupScope
+from memory_core.ids import GroupScope, PageId
+from memory_core.ledger.transcript import TranscriptState
+from memory_core.search.index_file import IndexFile
+from memory_core.search.index_place import IndexPlace
+from memory_core.search.parts import Placed
+from memory_core.search.sources import Source
+from memory_core.store.tree import Tree
 from tests.memory_core.search.kit import BUILD, Memory, memory, searched
 
 LINES = 800
@@ -153,3 +160,63 @@ async def test_an_index_whose_pages_cannot_be_read_is_thrown_away(tmp_path: Path
         with pytest.raises(StoreError, match="build"):
             await revise_search(one.handles.open(BUILD))
         assert one.index_files() == []
+
+
+_DAMAGED = (
+    "UPDATE sources SET spots = '5'",
+    "UPDATE sources SET spots = '[[1, 2, 3, 4, 5, 6, 7]]'",
+    "UPDATE sources SET first = 'x'",
+    "UPDATE sources SET first = 1 << 27",
+    "UPDATE sources SET first = first + 1",
+    "UPDATE postings SET places = 'abcdefgh'",
+    "UPDATE postings SET places = 5",
+    "UPDATE postings SET places = x'00'",
+    "UPDATE postings SET places = x'ffffffffffffffff'",
+    "UPDATE postings SET segment = segment + 1000",
+    "UPDATE units SET day = 'x'",
+    "UPDATE units SET day = 99999999999",
+    "UPDATE units SET day = -1",
+    "UPDATE units SET context = 5",
+    "UPDATE units SET context = x'00'",
+    "DELETE FROM units",
+    "DROP TABLE postings",
+    "DROP TABLE units",
+)
+"""What a bit that fell over can make of a row and SQLite takes as it is."""
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("closed", [True, False])
+@pytest.mark.parametrize("damage", _DAMAGED)
+async def test_a_value_that_cannot_be_is_no_fault_of_the_search_and_hides_nothing(
+    tmp_path: Path, damage: str, closed: bool
+) -> None:
+    async with memory(tmp_path) as one:
+        one.put("experience", "# Experience\n\n- redis for the cache\n- lunch on friday\n")
+        await one.says("the door code is 39595")
+        assert await one.finds("redis")
+        (path,) = one.index_files()
+        if closed:
+            await asyncio.to_thread(one.handles.searches._open[BUILD.key].file.close)
+        with closing(sqlite3.connect(path)) as other, other:
+            other.execute(damage)
+            other.execute("UPDATE meta SET value = 'another' WHERE name = 'version'")  # nothing of it is remembered
+        assert await one.finds("redis cache") == ["- redis for the cache"]
+        assert await one.finds("door code") == ["the door code is 39595"]
+        one.put("experience", "# Experience\n\n- quokka\n")
+        assert await one.finds("quokka") == ["- quokka"]
+        assert await one.finds("redis") == []
+
+
+@pytest.mark.parametrize("damage", ["terms = x'00ff'", "first = 'x'", "segment = segment + 1000"])
+def test_what_cannot_be_taken_away_is_taken_away_with_the_file(tmp_path: Path, damage: str) -> None:
+    place = IndexPlace(Tree(tmp_path), PurePosixPath(".remem/search/x.db"))
+    index, page = IndexFile(place, "test"), PageId("experience")
+    unit = Unit("- redis for quokkas", body="- redis for quokkas")
+    index.update((), [Source(page, page, "1", lambda: (Placed(page, unit),))], TranscriptState())
+    with closing(sqlite3.connect(place.path)) as other, other:
+        other.execute(f"UPDATE sources SET {damage}")  # noqa: S608  # our own constants
+    index.update([page], [], TranscriptState())
+    assert not index.contents().marks
+    assert b"quokka" not in place.path.read_bytes()
+    index.close()
