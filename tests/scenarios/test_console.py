@@ -82,6 +82,8 @@ async def test_a_task_told_to_the_bot_in_a_group_is_noted_as_its_speakers(tmp_pa
         assert "| renew the certificate | pending | ana |" in (
             workspace / "memory/groups/build/attention.md"
         ).read_text("utf-8")
+        said = (await screen.type("/join #build", "@remem done: renew the certificate"))[-1]
+        assert "Noted as done in attention: renew the certificate" in said
         said = (await screen.type("/join #build", "@remem decision: use uv for builds; pip is slow", "/remem"))[-1]
         assert "use uv for builds; pip is slow" in (workspace / "memory/groups/build/experience.md").read_text(
             "utf-8"
