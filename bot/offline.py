@@ -19,6 +19,7 @@ from memory_core.errors import Denied
 from memory_core.forms.units import Unit, units_of
 from memory_core.ids import PageId
 from memory_core.layouts import INDEX, Form
+from memory_core.loading.later import CHANGED, is_gone_line
 from memory_core.messages import Message, Voice
 from memory_core.pleasantry import is_pleasantry
 from memory_core.search import QUESTION, TALK, Hit, Placed, rank, strong
@@ -70,6 +71,8 @@ class _Quotable:
     record: str = ""
     form: Form | None = None
     """The form of its page; None for what was said here."""
+    mark: str = ""
+    """Its mark as it was disclosed, '' where that is not known."""
 
     @property
     def bare(self) -> bool:
@@ -91,7 +94,7 @@ class OfflineAgent:
             return Reply(f"{WHAT_I_AM} {_GREETING.removeprefix('Hello! ')}")
         if meant := _own_words(ask) or _thread_root(ask):
             return meant
-        memory = [one for disclosure in ask.disclosures for one in _in_disclosure(disclosure)]
+        memory = list(_standing(ask.disclosures))
         hits = _fitting(memory, text)
         if not _is_answer(memory, hits, text) and ask.disclosures[-1].indexed:
             memory += await _searched(doors, text)
@@ -207,6 +210,15 @@ def _page_shown(last: Sequence[Disclosure]) -> Reply | None:
     return None
 
 
+def _standing(disclosures: Sequence[Disclosure]) -> Iterator[_Quotable]:
+    """What was disclosed, without what a hand changed or took away since: that is no memory any more."""
+    parts = [part for disclosure in disclosures for part in disclosure.loaded if part.page != INDEX]
+    for number, part in enumerate(parts):
+        later = [one for one in parts[number + 1 :] if one.page == part.page and one.why == CHANGED]
+        now = {*later[-1].shown, *later[-1].rest} if later else None
+        yield from (one for one in _in_part(part) if now is None or not one.mark or one.mark in now)
+
+
 def _in_disclosure(disclosure: Disclosure) -> Iterator[_Quotable]:
     for part in disclosure.loaded:
         if part.page != INDEX:
@@ -218,11 +230,12 @@ def _in_part(part: Loaded) -> Iterator[_Quotable]:
     units = units_of(part.page, part.form, part.text).units
     dated = [unit for unit in units if unit.record]
     names = iter(part.records) if len(dated) == len(part.records) else iter(())
-    for unit in units:
-        if part.form in _BOARDS and _OWN_LINE.match(unit.body):
+    marks = part.shown if len(part.shown) == len(units) else ("",) * len(units)
+    for unit, mark in zip(units, marks, strict=True):
+        if (part.form in _BOARDS and _OWN_LINE.match(unit.body)) or is_gone_line(unit.body):
             continue
         name = next(names, "") if unit.record else ""
-        yield _Quotable(Placed(part.page, unit), name, part.form)
+        yield _Quotable(Placed(part.page, unit), name, part.form, mark)
 
 
 def _said_here(ask: Ask) -> list[Message]:

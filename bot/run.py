@@ -64,32 +64,43 @@ def _readable_streams() -> None:
 async def _chat(settings: Settings) -> None:
     from adapters.console.adapter import ConsoleAdapter
 
+    at_prompt = False
+
+    def prompt(text: str) -> None:
+        nonlocal at_prompt
+        at_prompt = True
+        _show(text)
+
+    async def typed() -> AsyncIterator[str]:
+        nonlocal at_prompt
+        async for line in _lines():
+            at_prompt = False
+            yield line
+
     def console_of(app: App) -> list[Adapter]:
         _write(
             f"remem remembers in {settings.workspace}. This is your DM with it; `/join #build` goes to a group room,"
         )
         _write("`/help` lists what this terminal can do, `/remem help` what the memory can do.")
         console = ConsoleAdapter(
-            _lines(),
+            typed(),
             _write,
             SystemClock(),
             app.new_id,
             app.parts.conversations.settled,
             owners=owners(settings),
-            show_prompt=_prompt if sys.stdin.isatty() else _no_prompt,
+            show_prompt=prompt if sys.stdin.isatty() else _no_prompt,
             stream=_show,
         )
         return [console]
 
     await until_stopped(opened(settings, known=KNOWN.expanduser()), console_of, signal.SIGTERM)
+    if at_prompt:
+        _write("")  # nobody typed a line here, as after Ctrl-C: the shell's own prompt begins a new one
 
 
 def _write(text: str) -> None:
     _show(text + "\n")
-
-
-def _prompt(prompt: str) -> None:
-    _show(prompt)
 
 
 def _show(text: str) -> None:

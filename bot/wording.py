@@ -13,6 +13,7 @@ from memory_core.disclosure import Disclosure
 from memory_core.errors import RememError
 from memory_core.flush.engine import read_state
 from memory_core.forms.records import Record
+from memory_core.forms.tasks import TaskStatus, status_of
 from memory_core.handle import Handle
 from memory_core.ids import PageId
 from memory_core.layouts import Kind
@@ -117,7 +118,9 @@ def _attachment(one: Attachment) -> str:
 
 def noted(candidate: Candidate, page: PageId, record: Record) -> str:
     """That something stands in its page now; said only after it was read back."""
-    return f"Noted as {noun_with_article(candidate.kind)} in {page}: {record.title}"
+    done = candidate.kind is Kind.TASK and status_of(candidate.status) is TaskStatus.DONE
+    what = "done" if done else noun_with_article(candidate.kind)
+    return f"Noted as {what} in {page}: {record.title}"
 
 
 def noun_with_article(kind: Kind) -> str:

@@ -83,7 +83,8 @@ def seat_after(seat: Seat, word: str, argument: str) -> Seat | None:
     name = argument.strip().lstrip("#@")
     if word in {"join", "as"} and not _NAME.fullmatch(name):
         raise BadInput(
-            f"/{word} {argument[:40]!r}: give one name without blanks, colons or slashes, such as /{word} build."
+            f"/{word} {argument[:40]!r}: give one name without blanks, colons or slashes, such as "
+            f"/{word} {'build' if word == 'join' else 'ana'}."
         )
     match word:
         case "join":

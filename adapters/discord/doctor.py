@@ -45,7 +45,8 @@ async def examine(client: discord.Client, token: str) -> tuple[Check, ...]:
         await client.login(token)
         return (_identity(client), _intent(client), *await _servers(client))
     except REFUSALS as error:
-        return (Check("Discord token", ok=False, found=why(error), next_step=str(refusal(error))),)
+        step = str(refusal(error)).removeprefix(f"{why(error)}: ")
+        return (Check("Discord token", ok=False, found=why(error), next_step=step[:1].upper() + step[1:]),)
     finally:
         await client.close()
 

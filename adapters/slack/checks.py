@@ -83,7 +83,7 @@ async def doctor(
     try:
         me = await who_we_are(client)
     except RememError as refused:
-        return (Check("slack token", ok=False, found=str(refused), next_step=_GET_BOT),)
+        return (_refusal("slack token", refused),)
     found = [Check("slack token", ok=True, found=f"bot {me.user} in workspace {me.team_name or me.team}")]
     found.append(await _scopes(client))
     if mode == "http":
@@ -94,8 +94,15 @@ async def doctor(
     try:
         await websocket_url(client, app_token)
     except RememError as refused:
-        return (*found, Check("slack socket mode", ok=False, found=str(refused), next_step=_GET_APP))
+        return (*found, _refusal("slack socket mode", refused))
     return (*found, Check("slack socket mode", ok=True, found="a connection can be opened"))
+
+
+def _refusal(what: str, refused: RememError) -> Check:
+    """A refusal, with the step that its sentence ends with in the step's own place: a new token mends no network."""
+    told = str(refused)
+    step = next((one for one in (_GET_BOT, _GET_APP, _REACH) if told.endswith(one)), "")
+    return Check(what, ok=False, found=told.removesuffix(step).rstrip(), next_step=step)
 
 
 async def _scopes(client: AsyncWebClient) -> Check:

@@ -23,6 +23,8 @@ from memory_core.text import counted
 
 EXCERPTS = 5
 """How many excerpts one later message gets at most."""
+CHANGED = "changed by hand since it was loaded"
+"""Why a part is shown that a hand changed; `shown` and `rest` of it are all that stands on the page now."""
 CLEARLY = 2.0
 """A page that matches so many times as well as another is clearly meant instead of it."""
 
@@ -81,13 +83,14 @@ def _show_changes(view: View, tally: Tally, page: PageText) -> None:
     gone = _gone(tally, page.page, parts)
     if not fresh and not gone:
         return
-    fresh += [Unit(text=_gone_line(page.page, label), title=label, close=True) for label in gone]
+    # before the records and apart from each other: what follows a record without a heading would belong to it
+    fresh = [*(Unit(text=_gone_line(page.page, label), title=label) for label in gone), *fresh]
     fitted = fit(page.page, fresh, tally.room_tokens, tally.counter)
     rest = [unit for unit in parts if unit not in fresh]
     tally.show(
         page.page,
         fitted,
-        Because(last.step, "changed by hand since it was loaded", last.priority),
+        Because(last.step, CHANGED, last.priority),
         sha256=page.stamp.sha256,
         rest=rest,
         rest_is_known=True,
@@ -101,6 +104,11 @@ def _gone(tally: Tally, page: PageId, parts: Sequence[Unit]) -> list[str]:
     told = {label for one, mark in tally.session.shown if one == page for label in [mark.partition(" ")[2]]}
     already = "".join(part.text for part in tally.session.parts if part.page == page)
     return sorted(label for label in told - present if label and _gone_line(page, label) not in already)
+
+
+def is_gone_line(text: str) -> bool:
+    """Does a part only tell that something went?"""
+    return text.startswith("[no longer on ") and text.endswith("]")
 
 
 def _gone_line(page: PageId, label: str) -> str:

@@ -19,3 +19,9 @@ def test_a_thread_is_opened_in_a_room_and_left_again() -> None:
 def test_a_thread_in_a_dm_is_refused_with_the_next_step() -> None:
     with pytest.raises(BadInput, match="DM has no threads; go to a room first"):
         seat_after(Seat("ana", None), "thread", "t1")
+
+
+@pytest.mark.parametrize(("word", "example"), [("join", "/join build"), ("as", "/as ana")])
+def test_a_name_that_is_missing_is_asked_for_with_an_example_of_its_kind(word: str, example: str) -> None:
+    with pytest.raises(BadInput, match=f"such as {example}"):
+        seat_after(Seat("ana", None), word, "")

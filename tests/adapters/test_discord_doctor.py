@@ -62,6 +62,12 @@ async def test_a_refused_token_is_one_finding() -> None:
         assert "secret" not in repr(checks)
 
 
+async def test_out_of_reach_is_said_once_and_the_step_beside_it() -> None:
+    check = (await DiscordAdapter("AAAA.BBBB.secret", "http://127.0.0.1:9").check())[0]
+    assert "could not be reached" in check.found
+    assert check.next_step.startswith("Check the network, ")
+
+
 async def test_the_invitation_asks_for_what_is_needed() -> None:
     async with DiscordPeer() as peer:
         adapter = DiscordAdapter(peer.token, peer.proxy_url, connector=peer.connector)

@@ -68,6 +68,16 @@ async def test_slack_out_of_reach_stops_the_start_with_its_address() -> None:
 
 
 @pytest.mark.asyncio
+async def test_the_doctor_asks_for_no_other_token_where_slack_is_out_of_reach() -> None:
+    adapter = SlackAdapter("xoxb-right", "xapp-right", api_url="http://127.0.0.1:9/api/")
+    (check,) = await adapter.check()
+    assert "cannot be reached" in check.found
+    assert "network" not in check.found
+    assert "Check the network" in check.next_step
+    assert "Token" not in check.next_step
+
+
+@pytest.mark.asyncio
 async def test_a_taken_port_is_named() -> None:
     async with SlackPeer("http") as peer:
         runner = web.AppRunner(web.Application())

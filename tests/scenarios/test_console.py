@@ -82,10 +82,34 @@ async def test_a_task_told_to_the_bot_in_a_group_is_noted_as_its_speakers(tmp_pa
         assert "| renew the certificate | pending | ana |" in (
             workspace / "memory/groups/build/attention.md"
         ).read_text("utf-8")
+        said = (await screen.type("/join #build", "@remem done: renew the certificate"))[-1]
+        assert "Noted as done in attention: renew the certificate" in said
         said = (await screen.type("/join #build", "@remem decision: use uv for builds; pip is slow", "/remem"))[-1]
         assert "use uv for builds; pip is slow" in (workspace / "memory/groups/build/experience.md").read_text(
             "utf-8"
         )
+
+
+@pytest.mark.asyncio
+async def test_in_the_same_conversation_a_hand_edit_takes_the_place_of_what_was_quoted_before(tmp_path: Path) -> None:
+    """Also where only the body changed, and where the record is taken out."""
+    question = "@remem what did we decide about the cache?"
+    page = tmp_path / "w/memory/groups/build/experience.md"
+    async with terminal(tmp_path / "w") as screen:
+        await screen.type("/join #build", "/remem purpose builds", "@remem decision: use Redis for the cache")
+        assert "use Redis" in (await screen.type("/join #build", question))[-1]
+        page.write_text(page.read_text("utf-8").replace("Redis", "Valkey"), "utf-8")
+        said = (await screen.type("/join #build", question))[-1]
+        assert "use Valkey" in said
+        assert "Redis" not in said
+        page.write_text(page.read_text("utf-8").replace("Body: use Valkey", "Body: use Dragonfly"), "utf-8")
+        said = (await screen.type("/join #build", question))[-1]
+        assert "use Dragonfly" in said
+        assert "Body" not in said
+        assert said.count("\n- ") == 1
+        page.write_text("# Experience\n", "utf-8")
+        said = (await screen.type("/join #build", question))[-1]
+        assert "(experience)" not in said
 
 
 @pytest.mark.asyncio
