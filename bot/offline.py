@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from bot.agent import Ask, Doors, Reply, Show
-from bot.open_things import asks_open, is_done, names_open, open_things
+from bot.open_things import asks_blocked, asks_open, is_done, names_open, open_things
 from bot.quotable import Quotable, fitting, held, in_disclosure, in_part, line, same, standing
 from memory_core.asking import about, is_question
 from memory_core.disclosure import Disclosure, Step
@@ -62,6 +62,7 @@ NOT_ASKED = (
 )
 """For what is no question and was not noted: nobody asked what I know."""
 NOTHING_OPEN = "I don't know of anything that is open here."
+NOTHING_BLOCKED = "I don't know of anything that is blocked here."
 CANNOT_FORGET = (
     "I cannot forget on request yet. `/remem undo` takes back my newest note or save; for anything else delete the "
     "message, or edit the file that it stands in."
@@ -114,7 +115,7 @@ async def _found(ask: Ask, doors: Doors, memory: list[Quotable]) -> Reply | None
 
 def _unknown(text: str, *, wants_open: bool) -> str:
     if wants_open:
-        return NOTHING_OPEN
+        return NOTHING_BLOCKED if asks_blocked(text) else NOTHING_OPEN
     return UNKNOWN if _QUESTION.search(text) or is_question(text) else NOT_ASKED
 
 

@@ -65,6 +65,11 @@ def asks_open(question: str) -> bool:
     return found > 0 and not particular(_MORE.sub(" ", left))
 
 
+def asks_blocked(question: str) -> bool:
+    """Does it ask for what is blocked alone?"""
+    return _BLOCKED.search(question) is not None
+
+
 def is_done(one: Quotable) -> bool:
     """Is it a task of a board that is done?"""
     return TaskStatus.DONE in _read(one)[0]
@@ -76,7 +81,7 @@ async def open_things(standing: Sequence[Quotable], doors: Doors, question: str)
     known = [one for one in standing if one.form in BOARDS]
     for page in _PAGES:
         known += await _opened(doors, page)
-    found = [one for one in known if _is_open(one, blocked=_BLOCKED.search(question) is not None)]
+    found = [one for one in known if _is_open(one, blocked=asks_blocked(question))]
     if found or known:
         return found
     tasks = [one for one in standing if one.placed.page == TASKS]
@@ -84,7 +89,7 @@ async def open_things(standing: Sequence[Quotable], doors: Doors, question: str)
 
 
 def _lists(one: Quotable, question: str) -> bool:
-    return not _BLOCKED.search(question) or "(blocked" in one.placed.unit.body
+    return not asks_blocked(question) or "(blocked" in one.placed.unit.body
 
 
 async def _opened(doors: Doors, page: PageId) -> list[Quotable]:
