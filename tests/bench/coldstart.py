@@ -7,7 +7,8 @@
                    imported when it ended, and builds the same tiktoken vocabulary from the same file
     python         a process that does nothing, for comparison
 
-The two are run in turns; medians are compared. Then the import time of each library, as `python -X importtime` tells
+The two are run in turns and compared round by round (a machine may be slower in one than in the next); told is the
+median. Then the import time of each library, as `python -X importtime` tells
 it (of its own modules, without those of other libraries that they import). Target: at most 1.3 times the reference.
 """
 
@@ -128,9 +129,24 @@ def measured(runs: int) -> dict[str, object]:
         "runs": runs,
         "wall": {name: statistics.median(own) for name, own in wall.items()},
         "processor": {name: statistics.median(own) for name, own in cpu.items()},
+        "wall against libraries": _against(wall),
+        "processor against libraries": _against(cpu),
         "target": TARGET,
         "imports": by_library(told),
     }
+
+
+def _against(seconds: dict[str, list[float]]) -> dict[str, float]:
+    """Each process against the libraries of the same round, the median of the rounds."""
+    return {
+        name: statistics.median(ratio(one, bare) for one, bare in zip(own, seconds["libraries"], strict=True))
+        for name, own in seconds.items()
+    }
+
+
+def _numbers(told: object) -> dict[str, float]:
+    assert isinstance(told, dict)
+    return told
 
 
 def main(arguments: Sequence[str] = ()) -> int:
@@ -142,13 +158,10 @@ def main(arguments: Sequence[str] = ()) -> int:
     told = measured(given.runs)
     heads = ("process", "wall", "against libraries", "processor", "against libraries")
     table = Table(*heads, title=f"medians of {given.runs} processes of each kind, in turns")
-    wall, cpu, imports = told["wall"], told["processor"], told["imports"]
-    assert isinstance(wall, dict)
-    assert isinstance(cpu, dict)
-    assert isinstance(imports, dict)
+    wall, cpu, imports = _numbers(told["wall"]), _numbers(told["processor"]), _numbers(told["imports"])
+    against_wall, against_cpu = (_numbers(told[f"{what} against libraries"]) for what in ("wall", "processor"))
     for name in wall:
-        cells = (cell for own in (wall, cpu) for cell in (ms(own[name]), f"{ratio(own[name], own['libraries']):.2f}"))
-        table.add_row(name, *cells)
+        table.add_row(name, ms(wall[name]), f"{against_wall[name]:.2f}", ms(cpu[name]), f"{against_cpu[name]:.2f}")
     parts = Table("library", "its own modules", title="import time (-X importtime, one run)")
     for name, seconds in imports.items():
         if seconds >= 0.003:
