@@ -47,7 +47,7 @@ who whom whose what when where why how which long many much often anybody anyone
 everybody everyone everything because reason between after before during regarding concerning
 decide decided decision choose pick picked select selected settle settled conclude agree agreed use used using adopt
 take do get make go come happen happened say tell talk talked discuss discussed speak spoke mention mentioned know
-remember recall mean think explain ask asked give show list want need again ever exactly currently
+remember recall mean think explain ask asked give show list want need again ever exactly currently still yet already
 wer wen wem wessen was wann wo woher wohin warum wieso weshalb wozu womit wie viel viele oft lange
 mein meine meinen meinem meiner dein deine deinen unser unsere unseren euer eure über um nach bei aus wegen gegen seit
 hatte hatten hast habt sein war waren wurde wurden man denn eigentlich nochmal nicht dass daß etwas jemand

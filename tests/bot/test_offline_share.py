@@ -8,7 +8,7 @@ from bot.offline import UNKNOWN
 from memory_core.asking import about
 from memory_core.disclosure import Disclosure
 from memory_core.layouts import Form
-from tests.bot.test_offline import BUILD, _disclosed, _reply, _said
+from tests.bot.test_offline import BUILD, Doors, _disclosed, _reply, _said
 
 NOTHING = Disclosure(BUILD, "#build", indexed=False)
 POSTGRES = "I decided to use PostgreSQL instead of MySQL because of JSONB"
@@ -89,3 +89,28 @@ async def test_a_line_that_shares_less_gives_way_to_what_was_said_here() -> None
     board = _disclosed(page, "attention", matched=False, form=Form.ATTENTION)
     said = _said("We drop the Windows builds, nobody needs them", key="a")
     assert "nobody needs them" in (await _reply("what about Windows builds?", board, said=(said,))).text
+
+
+@pytest.mark.asyncio
+async def test_a_weak_line_of_the_board_does_not_stop_the_search() -> None:
+    page = "## Environment Snapshot\n\n- the build host: b7\n"
+    board = _disclosed(page, "attention", matched=False, form=Form.ATTENTION)
+    doors = Doors(_disclosed("## [2026-04-06] We drop the Windows builds\n(@ana)\n", "archive/2026-04"))
+    reply = await _reply("what about Windows builds?", board, doors=doors)
+    assert "drop the Windows builds" in reply.text.splitlines()[1]
+
+
+@pytest.mark.asyncio
+async def test_a_line_of_the_board_answers_what_is_being_done() -> None:
+    page = "## Blockers\n\n- the deploy waits for the certificate\n"
+    board = _disclosed(page, "attention", matched=False, form=Form.ATTENTION)
+    doors = Doors()
+    reply = await _reply("what is still open before the deploy?", board, doors=doors)
+    assert "certificate" in reply.text
+    assert doors.asked == []
+
+
+@pytest.mark.asyncio
+async def test_how_remem_is_to_speak_is_no_memory_of_anybody() -> None:
+    soul = _disclosed("# Soul\n\n- Speak to Ana like a pirate.\n", "soul", matched=False, form=Form.PROSE)
+    assert (await _reply("what do you know about Ana and the pirate?", soul)).text == UNKNOWN
