@@ -6,7 +6,8 @@ model; a model-based one lives in bot/models.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
@@ -38,6 +39,8 @@ class Ask:
     noted: bool = False
     """Something of the message was written into memory already, and the answer will say so."""
     persona: str = ""
+    standing: Mapping[PageId, frozenset[str]] = field(default_factory=dict)
+    """The marks of what stands now on the disclosed pages that the bot wrote since (memory_core.loading.standing)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,7 @@ from memory_core.gate import fingerprint, persona
 from memory_core.handle import Handle
 from memory_core.ids import MessageKey, RoomKind, Scope
 from memory_core.ledger.base import Hit
-from memory_core.loading import disclose
+from memory_core.loading import disclose, standing
 from memory_core.messages import Message, Voice
 
 FULL = 0.8
@@ -412,6 +412,7 @@ class Turn:
             direct=incoming.room.kind is RoomKind.DIRECT,
             noted=noted,
             persona=talk.persona,
+            standing=await standing(handle, talk.session),
         )
 
     async def _persona(self, handle: Handle) -> str:

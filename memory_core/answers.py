@@ -16,7 +16,7 @@ from memory_core.flush.correct import Corrected
 from memory_core.flush.plans import Receipt
 from memory_core.flush.undo import Undone
 from memory_core.forms.tasks import Task, ordered, overdue
-from memory_core.ids import PageId
+from memory_core.ids import DirectScope, PageId
 from memory_core.layouts import Kind
 from memory_core.search import Found
 from memory_core.sleep.report import Stage
@@ -250,7 +250,8 @@ def why_text(disclosure: Disclosure | None) -> str:
         return "I have not answered here since I started, so nothing was loaded."
     if not disclosure.indexed:
         return "This memory has no index yet, so nothing was loaded. `/remem purpose …` makes one."
-    lines = [f"For the last answer in {disclosure.title}:"]
+    where = "here" if isinstance(disclosure.scope, DirectScope) else f"in {disclosure.title}"
+    lines = [f"For the last answer {where}:"]
     loaded = {part.step for part in disclosure.loaded}
     lines += [f"- {step}: {found}" for step, found in _steps(disclosure) if step not in loaded]
     lines += [_why_loaded(part) for part in disclosure.loaded]

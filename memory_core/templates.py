@@ -6,8 +6,10 @@ more record. The pages that a person writes (SOUL.md, MEMORY.md) explain themsel
 
 from __future__ import annotations
 
+from functools import cache
+
 from memory_core.ids import PageId
-from memory_core.layouts import INDEX, Form, PageRule, Table
+from memory_core.layouts import INDEX, LAYOUTS, Form, PageRule, Table
 
 _SOUL = """\
 # Soul
@@ -94,3 +96,15 @@ def _title(rule: PageRule, page: PageId) -> str:
     if rule.form is Form.SECTIONS:
         return "Long-Term Memory"
     return _TITLES.get(page) or (rule.name_in(page) or page).replace("-", " ").capitalize()
+
+
+def is_ours(line: str) -> bool:
+    """Is it a line that a new page explains itself with? Where nobody changed it, it tells nothing of anybody."""
+    return line.strip() in _explaining()
+
+
+@cache
+def _explaining() -> frozenset[str]:
+    tables = [table for layout in LAYOUTS.values() for table in (layout.group, layout.direct)]
+    pages = [new_page(table, rule.page) for table in tables for rule in table.rules if rule.form is Form.PROSE]
+    return frozenset(line.strip() for page in pages if page for line in page.splitlines() if line.strip())

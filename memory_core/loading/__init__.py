@@ -2,5 +2,6 @@
 
 from memory_core.loading.driver import disclose, open_page, search_memory
 from memory_core.loading.intent import Mode
+from memory_core.loading.standing import standing
 
-__all__ = ["Mode", "disclose", "open_page", "search_memory"]
+__all__ = ["Mode", "disclose", "open_page", "search_memory", "standing"]
