@@ -11,7 +11,6 @@ import pytest
 from memory_core.uncollected import uncollected
 from tests.scale import scale
 
-MUCH = 50_000
 ROUNDS, TOGETHER = scale(1200), 8
 
 
@@ -38,47 +37,6 @@ def test_who_keeps_it_out_keeps_it_out() -> None:
         assert not gc.isenabled()
     finally:
         gc.enable()
-
-
-class _Ring:
-    def __init__(self) -> None:
-        self.itself = self
-
-
-def test_what_was_much_is_not_walked_through_at_once_and_its_garbage_goes_with_the_next_full_walk() -> None:
-    with uncollected():
-        kept = [[number] for number in range(MUCH)]
-        for _ in range(10):
-            _Ring()
-    young = gc.get_objects(generation=0)
-    assert len(young) < MUCH == len(kept)
-    assert not any(isinstance(one, _Ring) for one in young)
-    assert not gc.get_freeze_count()
-    assert any(isinstance(one, _Ring) for one in gc.get_objects(generation=2))
-    del young
-    gc.collect()
-    assert not any(isinstance(one, _Ring) for one in gc.get_objects())
-
-
-def test_what_is_little_stays_young() -> None:
-    gc.collect()
-    with uncollected():
-        ring = _Ring()
-        young = gc.get_objects(generation=0)
-        assert any(one is ring for one in young)
-    assert not any(one is ring for one in gc.get_objects(generation=2))
-
-
-def test_what_somebody_froze_stays_frozen() -> None:
-    gc.freeze()
-    frozen = gc.get_freeze_count()
-    try:
-        with uncollected():
-            kept = [[number] for number in range(MUCH)]
-        assert len(kept) == MUCH
-        assert frozen // 2 < gc.get_freeze_count() <= frozen
-    finally:
-        gc.unfreeze()
 
 
 def test_however_many_threads_enter_and_leave_at_once_it_is_let_in_again() -> None:
